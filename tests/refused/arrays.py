@@ -79,10 +79,12 @@ def stored_in_a_broadcast(x):
     return np.sum(y)
 
 
-@refused("this stores into `w`, which may share memory with `y`", X, kind=AliasingError)
-def ambiguous_branch(x):
+@refused("this stores into `w`, which may share memory with `y`", X, 99, kind=AliasingError)
+def swapped_in_a_loop(x, n):
     y, z = x * 2, x * 3
-    w = y if x[0] > 1 else z
+    w, v = y, z
+    for _ in range(n):
+        w, v = v, w
     w[0] = 1.0
     return np.sum(y) + np.sum(w)
 

@@ -25,7 +25,8 @@ from gradscribe.compiler.signatures import ArgumentTypes, Binder, bound, paramet
 from gradscribe.compiler.specialization import Specialization
 from gradscribe.compiler.stored import refuse_overlap, refuse_read_only, refuse_twice
 from gradscribe.compiler.variadic import called_by, is_variadic
-from gradscribe.errors import ArgumentError, GradscribeError, UnsupportedError
+from gradscribe.errors import AliasingError, ArgumentError, GradscribeError, UnsupportedError
+from gradscribe.frontend.data.aliasing import APART
 from gradscribe.frontend.interface import (
     Argument,
     KnownListError,
@@ -161,6 +162,13 @@ class Program:
             if error.place is None or error.place in keyed:
                 raise UnsupportedError(error.what, error.advice, error.location) from None
             found = error.place
+        except AliasingError as error:
+            if APART in keyed:
+                raise
+            try:
+                return self._primal(values, sampled, keyed | {APART}, known, numbers, recording)
+            except UnsupportedError:
+                raise error from None
         return self._primal(values, sampled, keyed | {found}, known, numbers, recording)
 
 

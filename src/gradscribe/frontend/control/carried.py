@@ -17,11 +17,11 @@ from gradscribe.frontend.control.carried_fixed_point import FixedPoint
 from gradscribe.frontend.control.carried_leaves import leaves_of
 from gradscribe.frontend.control.carried_parts import held, is_memory
 from gradscribe.frontend.control.carried_rebuilding import Rebuilding
-from gradscribe.frontend.data import places
+from gradscribe.frontend.data import aliasing, places
 from gradscribe.frontend.frame import NOT_BROKEN, NOT_RETURNED, RETURN_VALUE
 from gradscribe.frontend.kinds import Choice, Kind, kind_of
 from gradscribe.frontend.memory import storages
-from gradscribe.frontend.values import Cell, Ref, Static, Storage, Unbound
+from gradscribe.frontend.values import Cell, Ref, Static, Storage, Unbound, may_overlap
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import Never, Scalar, Type, map_lengths
@@ -347,6 +347,27 @@ class Carried(FixedPoint):
             if entry.mode == "late" and isinstance(entry.key, str) and entry.key in (live or ())
             if not isinstance(start := self._start(entry.key), Unbound)
         }
+
+    def told_apart(self, live: frozenset[str] | None) -> dict[str, Any]:
+        """The names that each trip binds to other arrays than before the loop, with those: of
+        those that are read after it."""
+        if not aliasing.tells_apart(self.lowering):
+            return {}
+        return {
+            entry.key: start
+            for entry in self.entries
+            if entry.mode == "leaves" and isinstance(entry.key, str) and entry.key in (live or ())
+            if isinstance(start := self._start(entry.key), Ref)
+            and isinstance(self._final(entry), Ref)
+            and not any(may_overlap(start.storage, s) for s in entry.memory(()).overlaps)
+        }
+
+    def after_trips(self, name: str) -> None:
+        """Let a name be an array that a trip has left: not the one from before the loop."""
+        array = self.lowering.frame.names[name]
+        entry = next(entry for entry in self.entries if entry.key == name)
+        if isinstance(array, Ref) and entry.mode == "leaves":
+            array.storage.overlaps = frozenset(entry.memory(()).overlaps)
 
     def read_items_again(self) -> None:
         """At the beginning of a region: what was read of a list that is carried."""

@@ -101,7 +101,8 @@ def _run(
             return
         lowering.restore(carried.entry)
         lowering.builder.location = location
-        before = {**first, **carried.replaced(live)}
+        apart = carried.told_apart(live)
+        before = {**first, **carried.replaced(live), **apart}
         if not before or _HAS_RUN in assigned or _tells_trips(lowering, node, columns) is not None:
             break
         lowering.restore(start)
@@ -109,6 +110,8 @@ def _run(
         del lowering.builder.operations[made:]
     results = attempt.emit()
     not_broken = carried.leave(results)
+    for name in apart:
+        carried.after_trips(name)
     _without_trips(lowering, node, columns, before)
     if attempt.endless and not attempt.can_break:
         lowering.frame.names[NOT_RETURNED] = Static(False)

@@ -6,6 +6,7 @@ which the condition tells one. What cannot be merged becomes `Unbound` with the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from gradscribe.frontend.control.merge_plans import (
     Structure,
 )
 from gradscribe.frontend.control.merged_memory import Memories
+from gradscribe.frontend.data import aliasing
 from gradscribe.frontend.data.keyed import refuse_other_keys
 from gradscribe.frontend.frame import RETURN_VALUE
 from gradscribe.frontend.kinds import ABSENT, Choice, aligned, kind_of
@@ -41,7 +43,7 @@ from gradscribe.frontend.values import (
     TupleOf,
     Unbound,
 )
-from gradscribe.ir.core import Value
+from gradscribe.ir.core import SliceOf, Value
 
 _MAX_NESTED = 16
 """How deep alternatives may be nested in a merge before what reads them is refused."""
@@ -137,11 +139,28 @@ class Planner:
             place = a.storage.place or b.storage.place
             contents = self.plan_contents(one, two, Storage(name, place=place))
             return Container(DictRef, contents, self.memories.of(a, b), frozenset())
+        are_arrays = isinstance(a, Ref) and isinstance(b, Ref)
+        if are_arrays and (self._is_told_apart(a) or self._is_told_apart(b)):
+            return self._choice(a, b, name)
         are_texts = texts.is_text(a) and texts.is_text(b) and Value in (type(a), type(b))
         are_objects = _is_object(a) or _is_object(b)
         if are_texts or (_is_leaf(a) and _is_leaf(b) and not are_objects):
             return self._leaf(a, b, name)
         return self._choice(a, b, name)
+
+    def _is_told_apart(self, item: Any) -> bool:
+        """Whether this is an array from before the branch, and stays that very one after it."""
+        builder = self._lowering.builder
+        return (
+            isinstance(item, Ref)
+            and aliasing.tells_apart(self._lowering)
+            and item.storage in self._before.contents
+            and all(
+                builder.definition(value) is None or builder.is_made(value)
+                for _, arguments, _ in item.path
+                for value in _values_in(arguments)
+            )
+        )
 
     def _objects(self, a: InstanceRef, b: InstanceRef, name: str) -> Any:
         """An object made anew: it may be either of two."""
@@ -200,7 +219,7 @@ class Planner:
     def _callable(self, item: Any, second: bool) -> Any:
         """What is known when the function is compiled, or a local function: what that closes over
         is looked up when it is called, as long as the function around it runs; or a partial."""
-        if isinstance(item, Static):
+        if isinstance(item, Static) or self._is_told_apart(item):
             return Same(item)
         if isinstance(item, PartialOf):
             parts = tuple(self._with_unbound(ABSENT, part, "", second) for part in item.parts)
@@ -221,6 +240,17 @@ class Planner:
 
 def _other_on_each_path(name: str) -> Unbound:
     return Unbound(f"`{name}` is something else on each path", mixed=True)
+
+
+def _values_in(item: Any) -> Iterator[Value]:
+    """The IR values in the arguments of a view."""
+    if isinstance(item, Value):
+        yield item
+    elif isinstance(item, SliceOf):
+        yield from _values_in((item.start, item.stop, item.step))
+    elif isinstance(item, (tuple, list, dict)):
+        for below in item.values() if isinstance(item, dict) else item:
+            yield from _values_in(below)
 
 
 def _same_view(a: Ref, b: Ref) -> bool:

@@ -24,6 +24,16 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Never, Sequence
 
+APART = ("arrays told apart", 0, 0)
+"""Stands among the places for which a function is lowered once more, where a name that is one array
+or another after a branch or loop is to be an `Either` of both, so that what is stored by it is
+stored to the right one."""
+
+
+def tells_apart(lowering: Lowering) -> bool:
+    """Whether they are told apart."""
+    return APART in lowering.keyed
+
 
 def check_store(
     lowering: Lowering,

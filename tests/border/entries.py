@@ -212,6 +212,7 @@ OBJECTS = {
     "builtins:list": "[V, R]",
     "builtins:dict": "{3: V}",
     "builtins:set": "{1, 2}",
+    "collections:deque": "collections.deque([V, R], 5)",
     "builtins:BaseException": "ValueError(V)",
     "re:Pattern": "re.compile('a')",
     "re:Match": "re.match('(a)', 'ab')",

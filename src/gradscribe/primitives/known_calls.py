@@ -825,6 +825,7 @@ METHODS: tuple[Row, ...] = (
     Row("builtins:list", HOLDS),
     Row("builtins:dict", HOLDS),
     Row("builtins:set", HOLDS),
+    Row("collections:deque", HOLDS),
     Row("builtins:BaseException", LEADS),
     Row("_thread:LockType", ASKS, "__enter__ __exit__ acquire locked release"),
     Row("_thread:RLock", ASKS, "__enter__ __exit__ acquire release"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from types import CodeType, FunctionType
 from typing import Any
@@ -147,8 +148,8 @@ class Program:
         numbers: frozenset[tuple[Any, ...]] = frozenset(),
         recording: Recording | None = None,
     ) -> Primal:
-        """A new lowering; once more, where a dict is found to have computed keys, or the integers
-        in a list, or a number from outside, have to be known."""
+        """A new lowering; once more, where a dict is found to have computed keys, the integers in
+        a list, or a number from outside, have to be known, or arrays to be told apart."""
         types = ArgumentTypes(known)
         try:
             again = recording and Recording(recording.form, recording.seen, recording.keeping)
@@ -161,15 +162,13 @@ class Program:
         except RunTimeKeyError as error:
             if error.place is None or error.place in keyed:
                 raise UnsupportedError(error.what, error.advice, error.location) from None
-            found = error.place
-        except AliasingError as error:
-            if APART in keyed:
-                raise
-            try:
-                return self._primal(values, sampled, keyed | {APART}, known, numbers, recording)
-            except UnsupportedError:
-                raise error from None
-        return self._primal(values, sampled, keyed | {found}, known, numbers, recording)
+            keyed |= {error.place}
+        except AliasingError:
+            if APART not in keyed:
+                with suppress(UnsupportedError):
+                    return self._primal(values, sampled, keyed | {APART}, known, numbers, recording)
+            raise
+        return self._primal(values, sampled, keyed, known, numbers, recording)
 
 
 class Primal:
@@ -396,14 +395,13 @@ class Primal:
         """The derivatives of a function whose arguments and result are single leaves."""
         found = self._flat.get(active)
         if found is None:
-            name = self.name.title().replace("_", "")
-            found = self._flat[active] = of_flat(name, self.function, active, views=True)
+            found = of_flat(self.name.title().replace("_", ""), self.function, active, views=True)
+            self._flat[active] = found
             found.forward, found.adjoint  # noqa: B018  (made now, while guards may still be added)
         return found
 
     def effectful_specialization(self, active: tuple[int, ...]) -> Specialization:
-        """The derivatives, with respect to these leaves, of `Lowered.effectful`: of its leaves
-        that depend on them."""
+        """The derivatives by these leaves of those of `Lowered.effectful` that depend on them."""
         function, changed = self.lowered.effectful, self.lowered.changed_leaves
         reached = reached_results(function, active)
         seeded = tuple(
@@ -431,16 +429,14 @@ class Primal:
         """The derivatives with respect to these leaves, of these leaves of the result."""
         found = self._specializations.get((active, seeded))
         if found is None:
-            found = Specialization(self, active, seeded)
-            self._specializations[active, seeded] = found
+            found = self._specializations[active, seeded] = Specialization(self, active, seeded)
         return found
 
 
 def _remembered(primals: list[Primal]) -> list[Primal]:
     """The lowerings, the latest first, without those for objects that others have followed."""
     latest = list(dict.fromkeys(primal.passing for primal in primals if primal.passing))
-    forgotten = latest[_MOST_PASSING:]
-    return [primal for primal in primals if primal.passing not in forgotten]
+    return [primal for primal in primals if primal.passing not in latest[_MOST_PASSING:]]
 
 
 def _key(values: Values) -> Key:
@@ -451,5 +447,4 @@ def _key(values: Values) -> Key:
 def _definition(function: FunctionType) -> Location | None:
     """Where a user's function is defined."""
     function = called_by(function)
-    name = function.__name__ if function.__name__ != "<lambda>" else "lambda"
-    return parameter_location(function, name)
+    return parameter_location(function, function.__name__.strip("<>"))

@@ -252,11 +252,23 @@ def refuse_reached(lowering: Lowering, value: Any, path: Path, name: str) -> Non
     """Refuse to read what functions from outside may have changed which unread code was given."""
     is_new = path.place not in lowering.outside.captured
     is_array = isinstance(value, np.ndarray) or has(type(value), "requires_grad")
-    is_changed = is_array and is_new and id(value) in lowering.outside.reached
+    reached = lowering.outside.reached
+    is_changed = id(value) in reached or id(memory_of(value)) in reached
+    is_changed = is_array and is_new and is_changed
     if isinstance(value, (list, dict, set, collections.deque)):
         is_changed = not lowering.outside.as_objects and id(value) in lowering.outside.exposed
     if is_changed or path.place in lowering.outside.rebound:
         refuse_changed(lowering, name)
+
+
+def memory_of(value: Any) -> Any:
+    """The object whose memory an array or memoryview shows; the value itself, if it shows none."""
+    while True:
+        below: Any = value.obj if isinstance(value, memoryview) else None
+        below = value.base if isinstance(value, np.ndarray) else below
+        if below is None:
+            return value
+        value = below
 
 
 def refuse_changed(lowering: Lowering, name: str) -> NoReturn:

@@ -72,6 +72,7 @@ def call(
         called += kept_variables.current(lowering)
         outside_reach.note(lowering, [*items, *called])
     if not contract.only_reads:
+        outside_reach.note_buffers(lowering, items)
         for item in items:
             known_sets.refuse_change(lowering, node, item)
     _refuse_containers(lowering, node, callee, [*items, *called], called)

@@ -99,6 +99,18 @@ def _note_one(lowering: Lowering, function: types.FunctionType, at: Held) -> Non
             outside.refuse_changed(lowering, name)
 
 
+def note_buffers(lowering: Lowering, items: Sequence[Any]) -> None:
+    """Note what memory a call may write to by way of objects from outside, such as a memoryview.
+    Refuse it where the program has read an array that shows that memory."""
+    for item in items:
+        if not isinstance(item, ObjectRef) or isinstance(item.target, np.ndarray):
+            continue
+        memory = outside.memory_of(item.target)
+        if any(outside.memory_of(array) is memory for array in lowering.outside.found.values()):
+            outside.refuse_changed(lowering, item.name or type(item.target).__name__)
+        lowering.outside.reached[id(memory)] = memory
+
+
 def before(lowering: Lowering, given: Sequence[Storage]) -> dict[Storage, Value]:
     """The bytes of the arrays that functions from outside can reach. given: those that the call is
     given: they would be other arrays than what the functions see."""

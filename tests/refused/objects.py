@@ -193,10 +193,11 @@ def method_of_object(x):
 
 
 @refused("whether the attribute `a` was stored is not known when this is compiled", X)
-def stored_on_one_path(x):
+def stored_in_some_trips(x):
     point = Defaulted()
-    if x[0] > 1:
-        point.a = x[1]
+    for item in x:
+        if item > 1:
+            point.a = item
     return point.a * x[0]
 
 

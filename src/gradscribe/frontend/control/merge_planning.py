@@ -200,7 +200,7 @@ class Planner:
                 return planned
         if missing.loop is not None:
             missing.loop[1].survives = True
-        elif missing.raises and self._lowering.frame.is_read_later(name):
+        elif not missing.reason or (missing.raises and self._lowering.frame.is_read_later(name)):
             a, b = (other, missing) if second else (missing, other)
             if self._kind(other, not second) is not None and self._condition is not None:
                 is_either = isinstance(other, Either)

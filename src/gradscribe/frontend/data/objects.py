@@ -26,6 +26,7 @@ from gradscribe.frontend.data.instances import Object, cell_of, class_of, set_at
 from gradscribe.frontend.data.presence import catches, may_be_missing
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.shared_variables import Variables
+from gradscribe.frontend.splitting import resolved
 from gradscribe.frontend.values import InstanceRef, ObjectRef, Static, Unbound
 from gradscribe.ir.probing import has, in_class, probe
 
@@ -94,7 +95,7 @@ def own_attribute(lowering: Lowering, node: Any, owner: Object, name: str) -> An
     """What the object itself holds under a name, or None."""
     cell = cell_of(lowering, owner, name)
     if cell is not None and cell in lowering.contents:
-        item = lowering.contents[cell][name]
+        item = resolved(lowering, lowering.contents[cell][name])
         if not isinstance(item, Unbound):
             return item
         if item.loop is not None:

@@ -1,8 +1,8 @@
 """Whether an attribute that was stored on some paths is there when it is read.
 
-Merging hands on the value of the paths that stored it, undefined on the others; to read it there
-raises, as in Python. Where Python would find something else instead (what the class has, a
-default), it matters which path was taken.
+A branch hands on either its value or that there is none. A loop hands on the value of the trips
+that stored it, undefined before; to read it then raises. Where Python would find something else
+instead (what the class has, a default), it matters whether it was stored.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ def sources(lowering: Lowering, value: Value) -> list[Value | None]:
         return [None]
     position = operation.results.index(value)
     if operation.primitive is IF:
-        return [region.yields[position] for region in operation.regions]
+        first, second = (region.yields[position] for region in operation.regions)
+        taken = lowering.assumed.get(lowering.numbering.of(operation.operands[0]))
+        return [first, second] if taken is None else [first if taken else second]
     if operation.primitive is LOOP:
         shape: LoopShape = operation.attributes["shape"]
         if position < shape.carried:

@@ -505,3 +505,24 @@ def test_what_has_no_items_raises_where_an_iterator_is_made(make):
         return x[1] * 2
 
     agrees(function, np.array([0.7, 1.3]))
+
+
+def states_behind_a_try(x, threshold):
+    state, visits, total = "low", {"low": 0, "high": 0}, 0.0
+    for v in x:
+        if state == "low" and v > threshold:
+            state = "high"
+        else:
+            try:
+                if state == "high" and v < -threshold:
+                    state = "low"
+            except IndexError:
+                pass
+        visits[state] += 1
+        total += v * (2 if state == "high" else 0.5)
+    return total / len(x) + visits["high"]
+
+
+def test_states_stay_known_behind_a_try() -> None:
+    """They became texts at run time, and each read of one doubled what was lowered."""
+    agrees(states_behind_a_try, np.array([0.2, 1.4, 0.3, -1.2, 0.1, 1.1, 2.0]), 1.0)

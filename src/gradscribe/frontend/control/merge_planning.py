@@ -209,9 +209,9 @@ class Planner:
             parts = tuple(self._with_unbound(missing, i, "", second) for i in other.items)
             return Structure(lambda items: TupleOf(items, other.cls), parts)
         if isinstance(other, Either):
-            below = (other.flag, other.first, other.second)
-            plans = [self._with_unbound(missing, i, name, second) for i in below]
-            return Alternatives(*plans)
+            flag = self._with_unbound(missing, other.flag, name, second)
+            below = (other.first, other.second)  # what is known stays known: there is no flag else
+            return Alternatives(flag, *(self._with_unbound(ABSENT, i, name, second) for i in below))
         if _is_leaf(other):
             return self._leaf(other, missing, name) if second else self._leaf(missing, other, name)
         return Same(Unbound.on_one_path(name, mixed=True))

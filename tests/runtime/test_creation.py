@@ -248,3 +248,10 @@ def test_what_cannot_be_made_is_told_in_pytorchs_words(call, message):
     with pytest.raises(RuntimeError) as caught:
         call()
     assert str(caught.value).startswith(message)
+
+
+def test_a_list_that_holds_itself_is_no_data():
+    data = [1.0]
+    data.append(data)
+    with pytest.raises(ValueError, match="too many dimensions"):
+        gs.tensor(data)

@@ -87,6 +87,8 @@ def _array_of(data: Any, dtype: Any) -> Array:
         data = data.array
     try:
         array: Array = np.array(_plain(data))
+    except RecursionError:
+        raise ValueError("too many dimensions: a list is, or holds, one of its own items") from None
     except ValueError:
         raise unlike_sequence(data) from None
     if isinstance(data, (np.ndarray, np.generic)):

@@ -9,7 +9,7 @@ import pytest
 
 import gradscribe as gs
 from gradscribe import errors
-from tests.frontend.oracles import check
+from tests.frontend.oracles import agrees, check
 
 x3 = np.array([0.5, -1.5, 2.0])
 
@@ -172,3 +172,27 @@ def test_a_loop_over_nothing_binds_nothing() -> None:
         return y * y
 
     assert gs.grad(last)(x3, 1)[0] == 2 * x3[0]
+
+
+def bound_where_it_is_chosen(x):
+    if x[0] > 1:
+        a = x[0] * x[1]
+    return a if x[2] > 1 else x[1] * 3
+
+
+def bound_where_it_is_tested(x):
+    if x[0] > 1:
+        a = x[0]
+    return x[1] * (2 if x[2] > 1 and a > 1 else 3)
+
+
+@pytest.mark.parametrize("function", [bound_where_it_is_chosen, bound_where_it_is_tested])
+@pytest.mark.parametrize("x", [(2.0, 0.5, 3.0), (2.0, 0.5, 0.3), (0.2, 0.5, 0.3)])
+def test_a_name_is_missed_only_where_an_expression_reads_it(function, x):
+    agrees(function, np.array(x))
+
+
+@pytest.mark.parametrize("function", [bound_where_it_is_chosen, bound_where_it_is_tested])
+def test_a_name_that_an_expression_misses_raises(function):
+    with pytest.raises(UnboundLocalError):
+        gs.grad(function)(np.array([0.2, 0.5, 3.0]))

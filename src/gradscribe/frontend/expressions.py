@@ -17,7 +17,6 @@ from gradscribe.frontend.bindings import dotted
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import inlining, iterator_tools, keyed_dicts, tensors, unpacking
 from gradscribe.frontend.control import comprehensions
-from gradscribe.frontend.control.branches import conditional
 from gradscribe.frontend.data import sets
 from gradscribe.frontend.data.attributes import attribute, method_or_attribute
 from gradscribe.frontend.data.sequences import new_list
@@ -25,7 +24,7 @@ from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import BINARY, UNARY, compare, operate, truth
 from gradscribe.frontend.refusals import refused
-from gradscribe.frontend.splitting import for_each_kind, resolved
+from gradscribe.frontend.splitting import choose, for_each_kind, resolved
 from gradscribe.frontend.values import BoundMethod, DictRef, Either, Static, TupleOf, Unbound
 from gradscribe.ir.types import Scalar
 from gradscribe.primitives.control import FORMAT
@@ -118,7 +117,7 @@ def _until_decided(lowering: Lowering, node: Any, evaluate: Callable[[Any], Any]
         if isinstance(known, bool):
             return rest(position + 1) if known is is_and else item
         sides = functools.partial(rest, position + 1), lambda: item
-        return conditional(lowering, node, known, *(sides if is_and else sides[::-1]))
+        return choose(lowering, node, known, *(sides if is_and else sides[::-1]))
 
     return rest(0)
 
@@ -136,7 +135,7 @@ def _compare(lowering: Lowering, node: Any) -> Any:
         known = truth(lowering, result)
         if isinstance(known, bool):
             return link(position + 1, right) if known else result
-        return conditional(lowering, node, known, lambda: link(position + 1, right), lambda: result)
+        return choose(lowering, node, known, lambda: link(position + 1, right), lambda: result)
 
     return link(0, expression(lowering, node.left))
 
@@ -145,7 +144,7 @@ def _conditional_expression(lowering: Lowering, node: Any) -> Any:
     known = truth(lowering, condition(lowering, node.test))
     if isinstance(known, bool):
         return expression(lowering, node.body if known else node.orelse)
-    return conditional(
+    return choose(
         lowering,
         node,
         known,

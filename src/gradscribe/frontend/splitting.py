@@ -73,8 +73,25 @@ def split_expression(lowering: Lowering, node: Any, evaluate: Callable[[], Any])
             raise
         lowering.restore(before)
         del lowering.builder.operations[made:]
+        refused: list[UnsupportedError] = []
         again = functools.partial(split_expression, lowering, node, evaluate)
-        return conditional(lowering, node, split.flag, again, again)
+        side = functools.partial(_if_allowed, lowering, again, refused)
+        return conditional(lowering, node, split.flag, side, side)
+
+
+def choose(
+    lowering: Lowering,
+    node: Any,
+    condition: Value,
+    then: Callable[[], Any],
+    otherwise: Callable[[], Any],
+) -> Any:
+    """The value of one of two expressions; what reads a value of two kinds is split where it is
+    read, so that it raises on no other path."""
+    sides = (
+        functools.partial(split_expression, lowering, node, side) for side in (then, otherwise)
+    )
+    return conditional(lowering, node, condition, *sides)
 
 
 def _extent(lowering: Lowering, nodes: Sequence[Any], flag: Value) -> int:

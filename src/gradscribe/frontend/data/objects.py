@@ -100,7 +100,7 @@ def own_attribute(lowering: Lowering, node: Any, owner: Object, name: str) -> An
             return item
         if item.loop is not None:
             scope.read_late(lowering, item)
-        if item.reason:
+        if item.reason and not item.raises:
             lowering.unsupported(node, item.reason, "store it on every path")
         return None
     if isinstance(owner, InstanceRef):

@@ -247,20 +247,30 @@ def _argument(
         if runs_static and not primitive.elementwise and not _elementwise_constant(primitive):
             return item.value
         return lowering.constant(item.value)
-    is_structured = name == "dtype" and isinstance(item, (TupleOf, ListRef))
-    if isinstance(item, TupleOf) and not is_structured:
+    is_no_dtype = name == "dtype" and _is_unknown(lowering, item)
+    if isinstance(item, TupleOf) and not is_no_dtype:
         return tuple(_argument(lowering, node, primitive, callee, name, i) for i in item.items)
     is_list = isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple)
-    if is_list and not is_structured:
+    if is_list and not is_no_dtype:
         items = lowering.contents[item.storage]
         return [_argument(lowering, node, primitive, callee, name, i) for i in items]
-    if isinstance(item, (Value, Ref, ListRef)) and not is_structured:
+    if isinstance(item, (Value, Ref, ListRef)) and not is_no_dtype:
         return lowering.value(item)
     return lowering.unsupported(
         node,
         f"this argument of {wording.operation(primitive, callee)} is not supported",
         "pass numbers, arrays, or tuples and lists of them",
     )
+
+
+def _is_unknown(lowering: Lowering, item: Any) -> bool:
+    """Whether this is a tuple or list that is empty, or holds what is computed."""
+    items = item.items if isinstance(item, TupleOf) else ()
+    if isinstance(item, ListRef):
+        items = lowering.contents[item.storage]
+    is_known = isinstance(items, tuple) and bool(items)
+    is_known = is_known and not any(isinstance(part, (Value, Ref)) for part in items)
+    return isinstance(item, (TupleOf, ListRef)) and not is_known
 
 
 def _elementwise_constant(primitive: Primitive) -> bool:

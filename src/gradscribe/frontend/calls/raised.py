@@ -23,15 +23,17 @@ from gradscribe.frontend.calls.examples import Examples, RaisedError, UnknownErr
 from gradscribe.frontend.interruptions import MisfitError
 from gradscribe.frontend.values import (
     BoundMethod,
+    DictRef,
     InstanceRef,
     Iteration,
+    ListRef,
     LocalFunction,
     OneShot,
     Ref,
     Static,
-    is_number,
+    TupleOf,
 )
-from gradscribe.ir.core import Method, Primitive, Value
+from gradscribe.ir.core import Method, Primitive
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.contracts import contract_of
 from gradscribe.primitives.indexing import GATHER, GETITEM
@@ -117,46 +119,50 @@ def _refusal(lowering: Lowering, node: Any, error: Exception) -> UnsupportedErro
 def make_iterator(
     lowering: Lowering, node: Any, callee: Any, arguments: Any, keywords: Mapping[str, Any]
 ) -> None:
-    """Raise what Python raises where an iterator is made of what has no items, as `zip(x, 2.0)`."""
-    given = (*arguments, *keywords.values())
-    if not any(_has_no_items(lowering, item) for item in given):
-        return
-    values = [_stand_in(lowering, item) for item in given]
-    count = len(arguments)
+    """Raise what Python raises where an iterator is made, before its items are asked for, as in
+    `zip(x, 2.0)` and `enumerate(x, [1])`."""
     try:
-        callee(*values[:count], **dict(zip(keywords, values[count:], strict=True)))
+        given = [_stand_in(lowering, item) for item in arguments]
+        named = {name: _stand_in(lowering, item) for name, item in keywords.items()}
+    except UnknownError:
+        return
+    try:
+        callee(*given, **named)
     except (TypeError, ValueError) as error:
         lowering.raises(node, error)
 
 
-def _has_no_items(lowering: Lowering, item: Any) -> bool:
-    if isinstance(item, Ref):
-        return getattr(lowering.load(item).type, "rank", None) == 0
-    if isinstance(item, Static):
-        return not _is_iterable(type(item.value))
-    if isinstance(item, InstanceRef):
-        return not _is_iterable(item.cls)
-    return is_number(item) or isinstance(item, (BoundMethod, LocalFunction))
+def _stand_in(lowering: Lowering, item: Any) -> Any:
+    """Something of the class of a value, with no items or one."""
+    if type(item) in _STAND_INS:
+        return _STAND_INS[type(item)]()
+    if isinstance(item, InstanceRef) and not _is_iterable(item.cls):
+        return type(item.cls.__name__, (), {})()
+    if isinstance(item, Static) and (callable(item.value) or not _is_iterable(type(item.value))):
+        return item.value
+    if isinstance(item, Static) and isinstance(item.value, (str, bytes, range, set, frozenset)):
+        return item.value
+    if isinstance(item, Iteration) and item.kind == "range":
+        return range(0)
+    type_ = lowering.load(item).type if isinstance(item, Ref) else getattr(item, "type", None)
+    if not isinstance(type_, (Array, Scalar)):
+        raise UnknownError
+    one = np.ones((1,) * getattr(type_, "rank", 0), type_.dtype)
+    return one if isinstance(item, Ref) else one.item()
+
+
+_STAND_INS: dict[type, Callable[[], Any]] = {
+    ListRef: list,
+    DictRef: dict,
+    TupleOf: tuple,
+    OneShot: lambda: iter(()),
+    LocalFunction: lambda: lambda: None,
+    BoundMethod: lambda: lambda: None,
+}
 
 
 def _is_iterable(cls: type) -> bool:
     return any(name in vars(base) for base in cls.__mro__ for name in ("__iter__", "__getitem__"))
-
-
-def _stand_in(lowering: Lowering, item: Any) -> Any:
-    """Something of the class of what has no items; for all other values what is empty."""
-    if not _has_no_items(lowering, item):
-        return ()
-    if isinstance(item, Static):
-        return item.value
-    if isinstance(item, InstanceRef):
-        return type(item.cls.__name__, (), {})()
-    if not isinstance(item, (Ref, Value)):
-        return lambda: None
-    type_ = (lowering.load(item) if isinstance(item, Ref) else item).type
-    assert isinstance(type_, (Array, Scalar))
-    one = np.ones((), type_.dtype)
-    return one if isinstance(item, Ref) else one.item()
 
 
 def misfit(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import operator
+import types
+from collections.abc import ItemsView, KeysView, ValuesView
 from typing import Any
 
 import numpy as np
@@ -34,13 +37,17 @@ from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     BoundMethod,
+    DictRef,
     FlatRef,
+    Iteration,
     ListRef,
     ObjectRef,
+    OneShot,
     Ref,
     Static,
     Super,
     TupleOf,
+    ViewOf,
     is_number,
 )
 from gradscribe.ir.core import Value
@@ -76,9 +83,29 @@ def attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
         return carried_by_exceptions.attribute(lowering, node, owner, name)
     if opaque.is_opaque(owner):
         return opaque.attribute(lowering, owner, name)
-    if isinstance(owner, (TupleOf, ListRef)):
-        _refuse_missing(lowering, node, getattr(owner, "cls", list), name)
+    classes = _classes_of(owner)
+    if classes:
+        _refuse_missing(lowering, node, classes, name)
     return BoundMethod(owner, name)
+
+
+def _classes_of(owner: Any) -> tuple[type, ...]:
+    """What a built-in object may be an object of; none where that is not known."""
+    if isinstance(owner, ViewOf):
+        return (_VIEWS[owner.kind],)
+    if isinstance(owner, TupleOf):
+        return (owner.cls,)
+    if isinstance(owner, Iteration):
+        return (range,) if owner.kind == "range" else ()
+    return _CLASSES.get(type(owner), ())
+
+
+_VIEWS = {"keys": KeysView, "values": ValuesView, "items": ItemsView}
+_CLASSES = {
+    ListRef: (list,),
+    DictRef: (dict,),
+    OneShot: (types.GeneratorType, type(iter(())), itertools.chain),
+}
 
 
 def method_or_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
@@ -219,15 +246,15 @@ def _number_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
     if name in ("real", "imag"):
         return application.apply_method(lowering, node, owner, name, (), {})
     cls = np.dtype(type_.dtype).type
-    _refuse_missing(lowering, node, type(cls(0).item()) if type_.weak else cls, name)
+    _refuse_missing(lowering, node, (type(cls(0).item()) if type_.weak else cls,), name)
     return _tensor_attribute(lowering, node, owner, name)
 
 
-def _refuse_missing(lowering: Lowering, node: Any, cls: type, name: str) -> None:
-    """Say that neither values of a class nor Tensors, if there may be any, have such an
+def _refuse_missing(lowering: Lowering, node: Any, classes: tuple[type, ...], name: str) -> None:
+    """Say that neither values of these classes nor Tensors, if there may be any, have such an
     attribute."""
     may_be_tensor = lowering.has_tensors or lowering.frame.called_at is not None
-    kinds = (cls, *tensors.CLASSES) if may_be_tensor else (cls,)
+    kinds = (*classes, *tensors.CLASSES) if may_be_tensor else classes
     if not any(hasattr(each, name) for each in kinds):
-        what = f"`{cls.__name__}` has no attribute `{name}`"
-        lowering.raises(node, AttributeError(what), what, wording.near(name, dir(cls)))
+        what = f"`{classes[0].__name__}` has no attribute `{name}`"
+        lowering.raises(node, AttributeError(what), what, wording.near(name, dir(classes[0])))

@@ -25,8 +25,17 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import BINARY, UNARY, compare, operate, truth
 from gradscribe.frontend.refusals import refused
 from gradscribe.frontend.splitting import choose, for_each_kind, resolved
-from gradscribe.frontend.values import BoundMethod, DictRef, Either, Static, TupleOf, Unbound
-from gradscribe.ir.types import Scalar
+from gradscribe.frontend.values import (
+    BoundMethod,
+    DictRef,
+    Either,
+    Ref,
+    Static,
+    TupleOf,
+    Unbound,
+    is_number,
+)
+from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.control import FORMAT
 
 
@@ -218,7 +227,26 @@ def _dict(lowering: Lowering, node: Any) -> Any:
 
 
 def _subscript(lowering: Lowering, node: Any) -> Any:
+    if isinstance(node.value, gast.Attribute) and node.value.attr == "data":
+        return _item_of_data(lowering, node)
     owner, place = expression(lowering, node.value), index(lowering, node.slice)
+    return _item(lowering, node, owner, place)
+
+
+def _item_of_data(lowering: Lowering, node: Any) -> Any:
+    """`x.data[i]`: of an array with one axis the number that its memory holds there."""
+    array = expression(lowering, node.value.value)
+    place = index(lowering, node.slice)
+    is_array = isinstance(array, Ref) and not tensors.is_tensor(lowering, array)
+    type_ = lowering.load(array).type if is_array else None
+    if isinstance(type_, Array) and type_.rank == 1 and is_number(place):
+        item = _item(lowering, node, array, place)
+        return calls.call(lowering, node, BoundMethod(item, "item"), (), {})
+    owner = attribute(lowering, node.value, array, "data")
+    return _item(lowering, node, owner, place)
+
+
+def _item(lowering: Lowering, node: Any, owner: Any, place: Any) -> Any:
     return for_each_kind(
         lowering, node, (owner, place), lambda a, b: read_item(lowering, node, a, b)
     )

@@ -78,7 +78,7 @@ class _Nearby:
         self._rng = np.random.default_rng(5)
         self._here = self._values_at(leaves)
         self._farthest = [0.0 for _ in self._here]
-        self._weights = [directed(self._rng, value) for value in self._here]
+        self._weights = [self._direction(value) for value in self._here]
         self._gradient = self._weighed_gradient() if with_slopes else None
 
     def _weighed_gradient(self) -> tuple[Any, ...]:
@@ -94,8 +94,15 @@ class _Nearby:
         return all(self._is_continuous_along(self._directions()) for _ in further)
 
     def _directions(self) -> Arrays:
-        leaves = (np.asarray(self._leaves[i]) for i in self._derivatives.active)
-        return [directed(self._rng, leaf) for leaf in leaves]
+        return [self._direction(np.asarray(self._leaves[i])) for i in self._derivatives.active]
+
+    def _direction(self, like: np.ndarray) -> np.ndarray:
+        """Of the size of an array, which may be zero."""
+        direction = self._rng.normal(size=like.shape)
+        if like.dtype.kind == "c":
+            direction = direction + 1j * self._rng.normal(size=like.shape)
+        size = _largest(like)
+        return np.asarray((size if size else 1) * direction, like.dtype)
 
     def _agrees_along(self, directions: Arrays) -> bool:
         sides = {}
@@ -139,17 +146,8 @@ class _Nearby:
     def _moved(self, steps: Arrays, sign: int) -> list[Any]:
         leaves = list(self._leaves)
         for position, step in zip(self._derivatives.active, steps, strict=True):
-            leaves[position] = added(leaves[position], sign * step)
+            leaves[position] = _added(leaves[position], sign * step)
         return leaves
-
-
-def directed(rng: np.random.Generator, like: np.ndarray) -> np.ndarray:
-    """A direction of the size of an array, which may be zero."""
-    direction = rng.normal(size=like.shape)
-    if like.dtype.kind == "c":
-        direction = direction + 1j * rng.normal(size=like.shape)
-    size = _largest(like)
-    return np.asarray((size if size else 1) * direction, like.dtype)
 
 
 def _jumps(here: np.ndarray, by_far: float, near: np.ndarray) -> bool:
@@ -185,7 +183,7 @@ def _as_given(array: np.ndarray) -> Any:
     return array if array.ndim else array.item()
 
 
-def added(leaf: Any, step: np.ndarray) -> Any:
+def _added(leaf: Any, step: np.ndarray) -> Any:
     """A leaf of the same kind."""
     if isinstance(leaf, np.ndarray):
         return leaf + step

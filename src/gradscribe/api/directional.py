@@ -15,7 +15,6 @@ import numpy as np
 
 from gradscribe.api import deciding, recorded_transforms
 from gradscribe.api.functional import Gradient, check_scalar
-from gradscribe.api.kinks import has_effects, of_both_sides
 from gradscribe.api.partly_compiled import PartialCall
 from gradscribe.api.pointwise import OfFunction, OfGradient, Pointwise
 from gradscribe.api.recorded_transforms import Compile, RecordedPullback, compiles
@@ -47,14 +46,8 @@ class Pullback:
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         call = self._call
         seeds = call.seeds(cotangent, self._out)
-        leaves = call.leaves
-
-        def pulled_back(call: _Call) -> tuple[Any, ...]:
-            is_there = call.leaves is leaves
-            record = self._record if is_there else call.point.forward(call.leaves)[1]
-            return call.point.pullback(record, seeds)
-
-        return call.by_argument(call.decided(pulled_back))
+        found = call.decided(lambda call: call.point.pullback(self._record, seeds))
+        return call.by_argument(found)
 
     @property
     def source(self) -> str:
@@ -139,26 +132,12 @@ class _Call:
     def decided(self, compute: Callable[[_Call], Any]) -> Any:
         """The result of `compute`, whatever choice a library makes if that makes no difference."""
         try:
-            return self._of_both_sides(compute)
+            return compute(self)
         except NoDerivativeError as error:
             if self.point.stored is not None:
                 raise
             run = functools.partial(compute, self)
             return deciding.by_values(error, self.primal, self.leaves, self.point.active, run)
-
-    def _of_both_sides(self, compute: Callable[[_Call], Any]) -> Any:
-        leaves = self.leaves
-
-        def run(moved: tuple[Any, ...]) -> Any:
-            self.leaves = moved
-            try:
-                return compute(self)
-            finally:
-                self.leaves = leaves
-
-        if self.point.stored is not None or has_effects(self.primal, self.point.active):
-            return run(leaves)
-        return of_both_sides(run, leaves, self.point.active)
 
     def result(self, leaves: Sequence[Any]) -> Any:
         """The result of the function, from its leaves."""

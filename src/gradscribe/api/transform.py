@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from gradscribe.api import deciding, recorded_transforms
 from gradscribe.api.copying import CopiedAsFunction
-from gradscribe.api.kinks import has_effects, of_both_sides
 from gradscribe.api.partly_compiled import PartialCall
 from gradscribe.api.recorded_transforms import Compile
 from gradscribe.api.stored_outside import StoredOutside
@@ -25,7 +24,6 @@ from gradscribe.compiler.partly import compiled_as_a_whole
 from gradscribe.errors import NoDerivativeError, NotSpecializedError, SourceNotFoundError
 from gradscribe.frontend.calls.recorded_functions import copied
 from gradscribe.ir.probing import probe
-from gradscribe.primitives.kinks import passed
 from gradscribe.recording.levels import is_running
 from gradscribe.tracebacks import refuse_endless, shorten, shortened
 
@@ -117,9 +115,7 @@ class Transform(CopiedAsFunction, ABC):
             if plan.stored is not None:
                 return _run_and_store(plan, matched, target)
             try:
-                before = passed()
-                found = plan.run(matched)
-                return found if passed() == before else self._beside(target, primal, plan, matched)
+                return plan.run(matched)
             except NoDerivativeError as error:
                 return self._decided(error, target, primal, plan, matched)
         except Exception as error:
@@ -136,28 +132,13 @@ class Transform(CopiedAsFunction, ABC):
         values: Values,
     ) -> Any:
         """What the plan gives, if the function does not depend on what the error tells of."""
-        active = self._active_leaves(target, primal)
+        numbers = {number for argnums in self.chain for number in _numbers(argnums)}
+        active = primal.active_leaves(tuple(sorted(map(target.parameter, numbers))))
         leaves = tuple(primal.layout.plain(primal.layout.leaves(values)))
         run = functools.partial(plan.run, values)
         return deciding.by_values(
             error, primal, leaves, active, run, with_slopes=not self.compiles_itself
         )
-
-    def _beside(self, target: Target, primal: Primal, plan: Plan, values: Values) -> Any:
-        """What the plan gives on both sides of a kink, if it may run again."""
-        active = self._active_leaves(target, primal)
-        if has_effects(primal, active):
-            return plan.run(values)
-        layout = primal.layout
-
-        def run(leaves: tuple[Any, ...]) -> Any:
-            return plan.run((values[0], *layout.arguments(leaves)))
-
-        return of_both_sides(run, tuple(layout.plain(layout.leaves(values))), active)
-
-    def _active_leaves(self, target: Target, primal: Primal) -> tuple[int, ...]:
-        numbers = {number for argnums in self.chain for number in _numbers(argnums)}
-        return primal.active_leaves(tuple(sorted(map(target.parameter, numbers))))
 
     def _recorded_or_partly(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         if not self.compiles or is_running():

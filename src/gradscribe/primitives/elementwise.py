@@ -17,7 +17,6 @@ import operator
 import numpy as np
 
 from gradscribe.primitives.registry import (
-    KINKED,
     NOT_HOLOMORPHIC,
     PRIMITIVES,
     available,
@@ -368,7 +367,6 @@ def sign(out, x):
 
 
 NOT_HOLOMORPHIC.add(PRIMITIVES[np.sign])
-KINKED.update((PRIMITIVES[np.absolute], PRIMITIVES[np.hypot]))
 
 
 @elementwise(np.floor)

@@ -10,7 +10,6 @@ import numpy as np
 
 from gradscribe.ir.types import Array
 from gradscribe.primitives.equal_values import shared
-from gradscribe.primitives.kinks import off_kinks
 from gradscribe.primitives.reductions import reduction_type
 from gradscribe.primitives.registry import adjoint
 from gradscribe.primitives.typing import TypeRuleError, normalize_axes, number_type
@@ -39,8 +38,7 @@ def _euclidean(x, axis=None, keepdims=False):
     return np.sqrt(np.sum(np.abs(x) ** 2, axis=axis, keepdims=keepdims))
 
 
-def _norm_tangent(out, x, ord=None, axis=None, keepdims=False, *, d_x, of_gradient=False):
-    d_x = off_kinks(d_x, out) if of_gradient else d_x
+def _norm_tangent(out, x, ord=None, axis=None, keepdims=False, *, d_x):
     slope = np.conjugate(_slope(out, x, ord, axis, keepdims))
     return np.sum(np.real(slope * d_x), axis=axis, keepdims=keepdims)
 

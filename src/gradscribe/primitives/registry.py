@@ -79,9 +79,6 @@ NOT_HOLOMORPHIC: set[Primitive] = set()
 """Elementwise operations that give complex numbers of complex numbers, but have no derivative by
 them: the rules are for real numbers alone."""
 
-KINKED: set[Primitive] = set()
-"""Elementwise operations that have a kink where the result is zero."""
-
 DISTRIBUTIONS: dict[type, Any] = {}
 """The distributions of SciPy that have derivatives, by their classes: a frozen one has a copy."""
 

@@ -51,8 +51,6 @@ from gradscribe.ir.types import (
 )
 from gradscribe.ir.types import Sequence as ListType
 from gradscribe.primitives import control, indexing
-from gradscribe.primitives.kinks import off_kinks
-from gradscribe.primitives.registry import KINKED, PRIMITIVES
 from gradscribe.transforms import conjugates
 from gradscribe.transforms.absence import absences, telling
 from gradscribe.transforms.activity import STRUCTURAL, active_values
@@ -230,12 +228,6 @@ class Tangent:
         return zero_if_there(builder, value, telling(self._absent, value), value)
 
     @cached_property
-    def _slopes(self) -> set[Value]:
-        """Signs, as derivatives multiply by them."""
-        operations = walk(self._function.body)
-        return {o.results[0] for o in operations if o.primitive is PRIMITIVES[np.sign]}
-
-    @cached_property
     def _absent(self) -> dict[Value, list[tuple[Value, bool]]]:
         """For values that may be undefined, the flags that tell."""
         return absences(self._function)
@@ -315,10 +307,6 @@ class Tangent:
             if isinstance(argument, Value) and argument in self._tangents and partial is not None:
                 check_known(operation, partial)
                 tangent = self._tangents[argument]
-                if operation.primitive in KINKED and (self._of_gradient or self._slopes):
-                    tangent = call(self.builder, off_kinks, tangent, operation.result)
-                if partial in self._slopes:
-                    tangent = call(self.builder, off_kinks, tangent, partial)
                 if conjugates.is_modulus(operation):
                     partial = conjugates.conjugate(self.builder, partial)
                 term = self._times(tangent, partial)

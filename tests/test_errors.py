@@ -401,7 +401,7 @@ def test_a_function_of_another_package_is_refused_where_the_user_calls_it(tmp_pa
     assert what.startswith("`outer` of other_package cannot be compiled: `hash` is not supported")
     assert __file__ in place
     assert source == ["    return other_package.outer(x)", "           ^^^^^^^^^^^^^^^^^^^^^^"]
-    assert advice.endswith("or call it outside and pass the result in")
+    assert advice.endswith("or make a primitive of it, with a derivative")
 
 
 def test_advice_names_the_functions_of_this_package():

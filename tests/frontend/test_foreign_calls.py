@@ -414,7 +414,8 @@ def test_slices_are_written_out_where_they_are_no_index():
 
 def test_the_buffer_of_an_array_is_no_constant():
     with pytest.raises(UnsupportedError, match="memoryview"):
-        gs.grad(lambda x: float(x.data[1]) * x[0])(X)
+        gs.grad(lambda x: float(memoryview(x)[1]) * x[0])(X)
+    check(lambda x: x.data[1] * x[0] if x.data[2] > 0 else x[0])
 
     def f(x):
         scratch = np.zeros(4)

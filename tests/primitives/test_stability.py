@@ -378,10 +378,6 @@ def by_smallest(a):
 POLES = {
     "cond": np.linalg.cond,
     "quotient": by_smallest,
-    "logdet": lambda a: np.linalg.slogdet(a)[1],
-    "power": lambda a: weighted(np.linalg.matrix_power(a, -2)),
-    "inverse": lambda a: weighted(np.linalg.inv(a)),
-    "inverse by SciPy": lambda a: weighted(linalg.inv(a)),
 }
 SINGULAR = [with_smallest(0.0), np.ones((3, 3)) + 1e-17, np.arange(1.0, 10.0).reshape(3, 3)]
 
@@ -403,10 +399,8 @@ def test_poles_are_refused_at_matrices_that_rounding_errors_alone_make_regular(n
     [
         ("cond", 1e-9, False),
         ("cond", 1e-11, True),
-        ("logdet", 1e-12, False),
-        ("logdet", 1e-14, True),
-        ("inverse", 1e-12, False),
-        ("inverse", 1e-14, True),
+        ("quotient", 1e-9, False),
+        ("quotient", 1e-11, True),
     ],
 )
 def test_near_a_pole_a_derivative_is_given_as_far_as_the_page_says(
@@ -418,11 +412,7 @@ def test_near_a_pole_a_derivative_is_given_as_far_as_the_page_says(
             gs.grad(POLES[name])(matrix)
         return
     gradient = gs.grad(POLES[name])(matrix)
-    assert np.sum(gradient * matrix) == pytest.approx(
-        {"cond": 0.0, "logdet": 3.0}.get(name, -POLES[name](matrix)),
-        rel=1e-3,
-        abs=1e-3 * np.linalg.norm(gradient) * smallest,
-    )
+    assert abs(np.sum(gradient * matrix)) < 1e-3 * np.linalg.norm(gradient) * smallest
 
 
 @pytest.mark.parametrize("p", [None, -2, 1, -1, np.inf, -np.inf, "fro"])

@@ -174,15 +174,6 @@ def one_of_three_equal_values():
 
 
 @refused_when_run(
-    "the matrix is singular as far as rounding errors let tell, and its inverse, and the logarithm "
-    "of its determinant, have no derivative there",
-    NoDerivativeError,
-)
-def logarithm_of_a_determinant_of_rounding_errors():
-    gs.grad(lambda a: np.linalg.slogdet(a)[1])(NEARLY_SINGULAR)
-
-
-@refused_when_run(
     "the result depends steeply on a singular value or eigenvalue that is zero, as far as rounding "
     "errors let tell",
     NoDerivativeError,

@@ -35,20 +35,6 @@ def full_rank(r):
     return r
 
 
-def regular(inverse, a):
-    """The inverse, after a check that it is more than rounding errors: that the condition number
-    of the matrix is no more than eps^(-7/8) (5e13 in double, 1e6 in single precision)."""
-    sizes = [np.sqrt(np.sum(np.abs(each) ** 2, axis=(-2, -1))) for each in (inverse, a)]
-    if np.any(sizes[0] * sizes[1] > unit(a.dtype, -7 / 8)):
-        raise NoDerivativeError(
-            "the matrix is singular as far as rounding errors let tell, and its inverse, and the "
-            "logarithm of its determinant, have no derivative there",
-            "add to it what makes it regular, or use what singular matrices have, such as "
-            "`np.linalg.det` and `pinv`",
-        )
-    return inverse
-
-
 def nonzero(values):
     """The singular values, after a check that none is zero."""
     if np.any(values <= least_of(values)):
@@ -139,10 +125,6 @@ def normalized(tangent, v, of_complex=False):
     return tangent
 
 
-def _tangent_of_inverse(out, *, d_inverse):
-    return d_inverse
-
-
 def _tangent_of_r(out, *, d_r):
     return d_r
 
@@ -161,7 +143,6 @@ def _tangent_of_v(out, *, d_v):
 
 CHECKS: dict[Any, Any] = {
     full_rank: _tangent_of_r,
-    regular: _tangent_of_inverse,
     nonzero: tangent_of_values,
     real_form: _tangent_of_t,
     off_the_cut: _tangent_of_a,

@@ -12,7 +12,6 @@ from dataclasses import replace
 import numpy as np
 
 from gradscribe.ir.types import Array, Tuple
-from gradscribe.primitives.degenerate import regular
 from gradscribe.primitives.registry import adjoint, variant
 from gradscribe.primitives.typing import (
     TypeRuleError,

@@ -169,7 +169,7 @@ def _show_call(
     if not is_library(frame.function):
         name = f"`{frame.function.__qualname__}` of {_package(frame)}"
     error.what = f"{name} cannot be compiled: {error.what}"
-    error.advice = "write it with NumPy functions, or give it a derivative: `gs.primitive`"
+    error.advice = "write it with NumPy functions, or make a primitive of it, with a derivative"
 
 
 def _returned(lowering: Lowering, frame: Frame) -> Any:

@@ -526,3 +526,17 @@ def states_behind_a_try(x, threshold):
 def test_states_stay_known_behind_a_try() -> None:
     """They became texts at run time, and each read of one doubled what was lowered."""
     agrees(states_behind_a_try, np.array([0.2, 1.4, 0.3, -1.2, 0.1, 1.1, 2.0]), 1.0)
+
+
+def needed_by_the_handler(x):
+    first = x[0]
+    with_axis = x[:2] * first
+    try:
+        bool(with_axis == first)
+    except ValueError:
+        return first * 3
+    return x[1] * 2
+
+
+def test_what_a_handler_reads_is_not_overwritten_by_what_raises():
+    agrees(needed_by_the_handler, np.array([0.7, 1.3]))

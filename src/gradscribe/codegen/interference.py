@@ -11,6 +11,7 @@ from collections.abc import Iterable, Set
 from gradscribe.codegen.folding import Folded
 from gradscribe.codegen.uses import IN_PLACE, Pattern, Uses, bound_by, carried
 from gradscribe.ir.core import IF, LOOP, Block, Function, Operation, Value, walk
+from gradscribe.primitives.raising import Classes, is_attempt, may_raise
 
 
 class Interference:
@@ -29,6 +30,7 @@ class Interference:
         self._patterns = patterns
         self._bound = {v for pattern in patterns.values() for v in pattern.values()}
         self._reads: dict[Value, frozenset[Value]] = {}
+        self._handlers: list[tuple[Classes, set[Value]]] = []
         live = self._block(function.body, self._read_all(function.body.yields))
         for parameter in function.body.parameters:
             self._define(parameter, live)
@@ -76,6 +78,7 @@ class Interference:
                 live = self._loop(operation, live)
             else:
                 self._simple(operation, live)
+            live |= self._handled(operation)
         return live
 
     def _simple(self, operation: Operation, live: set[Value]) -> None:
@@ -95,10 +98,31 @@ class Interference:
                 self._define(result, live)
         outside = live.difference(operation.results)
         before = self._read_all(operation.operands)
-        for region in operation.regions:
+        handlers = len(self._handlers)
+        for region in reversed(operation.regions):
             yields = [v for v, is_used in zip(region.yields, used, strict=True) if is_used]
             before |= self._block(region, outside | self._read_all(yields))
+            if is_attempt(operation):
+                attempt = self._uses.producer[operation.operands[0]]
+                self._handlers.append((tuple(attempt.attributes["catches"]), set(before)))
+        del self._handlers[handlers:]
         return before
+
+    def _handled(self, operation: Operation) -> set[Value]:
+        """What is read by those who handle what a statement may raise."""
+        found: set[Value] = set()
+        for caught, live in self._handlers:
+            if not live <= found and self._may_raise(operation, caught):
+                found |= live
+        return found
+
+    def _may_raise(self, operation: Operation, caught: Classes) -> bool:
+        """Whether the text of an operation may raise, what is folded into it included."""
+        if may_raise(operation, caught):
+            return True
+        inner = (o for region in operation.regions for o in walk(region))
+        read = (v for o in (operation, *inner) for v in o.operands if v in self._folded)
+        return any(self._may_raise(self._uses.producer[value], caught) for value in read)
 
     def _loop(self, loop: Operation, live: set[Value]) -> set[Value]:
         shape = loop.attributes["shape"]
@@ -106,7 +130,7 @@ class Interference:
         phis = [phi for phi in carried(loop) if self._is_carried(loop, phi[1], phi[3])]
         parameters = [parameter for _, parameter, _, _ in phis]
         self.carried.update(parameters)
-        throughout = live.difference(loop.results)
+        throughout = live.difference(loop.results) | self._handled(loop)
         for region in loop.regions:
             throughout |= self._free(region)
         iterated = self._read_all(loop.operands[: shape.iterable_operands])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gradscribe as gs
 from gradscribe.testing import check_grad
 from tests.frontend.oracles import check
 
@@ -87,3 +88,60 @@ def with_a_mode(w: Any) -> Any:
 
 def test_a_number_is_neither_none_nor_a_string() -> None:
     check(with_a_mode, W)
+
+
+def one_or_the_other(x):
+    r = x[0] if x[0] > 1 else 1
+    return x[1] * 2 if isinstance(r, int) else r * 3
+
+
+def after_arithmetic(x):
+    r = (0 if x[0] > 1 else x[1]) + 1
+    return x[1] * 2 if isinstance(r, int) else r * 3
+
+
+def after_a_loop(x):
+    r = 1
+    for i in range(2):
+        if x[i] > 1:
+            r = x[0] * 2
+    return x[1] * 2 if isinstance(r, int) else r * 3
+
+
+def in_a_loop(x):
+    r, y = 1.5, x[0]
+    for i in range(3):
+        y = y * (2 if isinstance(r, int) else 3)
+        r = 1 if x[i % 2] > 1 else 2.5
+    return y * r
+
+
+def in_a_list(x):
+    items = []
+    for i in range(3):
+        items.append(x[0] if x[0] > 1 else i)
+    return x[1] * sum(2.0 if isinstance(v, int) else 3.0 for v in items)
+
+
+def pythons_or_numpys(x):
+    r = float(x[0]) if x[0] > 1 else x[0]
+    return r * 3 if isinstance(r, np.floating) else r
+
+
+@pytest.mark.parametrize("first", [0.5, 1.5])
+@pytest.mark.parametrize(
+    "function",
+    [one_or_the_other, after_arithmetic, after_a_loop, in_a_loop, in_a_list, pythons_or_numpys],
+)
+def test_a_number_has_the_class_that_the_path_taken_gives_it(function, first: float) -> None:
+    x = np.array([first, 0.7])
+    assert gs.vjp(function, x)[0] == function(x)
+    check_grad(function, x)
+
+
+def test_what_all_classes_agree_in_is_known_when_a_function_is_compiled() -> None:
+    def function(x):
+        r = x[0] if x[0] > 1 else 1
+        return r.sum() if isinstance(r, np.ndarray) else x[0] * r
+
+    assert list(gs.grad(function)(np.array([0.5, 1.0]))) == [1.0, 0.0]

@@ -242,6 +242,25 @@ return copy.deepcopy([a, {"k": b}]), copy.copy([a])
 
 return [p for c in (a, b) for p in [c]], {k: v for k, v in zip("ab", (a, b))}
 """.strip().split("\n\n")
+_MADE = """
+    iter(a); enumerate(a, b); zip(a, b); map(a, b); filter(a, b); itertools.islice(a, b);
+    itertools.product(a, b); itertools.accumulate(a); itertools.repeat(a, b); itertools.cycle(a);
+    itertools.starmap(a, b); itertools.takewhile(a, b); itertools.permutations(a);
+    itertools.zip_longest(a, b); itertools.pairwise(a); itertools.count(a, b); itertools.tee(a);
+    functools.partial(a, b); (t for t in a); {a: b}; {a, b}; [*a, *b]; {**a}; max(*a); f'{a}';
+    f'{a:.3f}'; a(); a.nope; next(a); range(a); slice(a, b); np.broadcast_to(a, b);
+    math.atan2(a, b); hash(a); ord(a); bytes(a); getattr(a, b); int(a, b);
+    np.linalg.solve(a, b); isinstance(a, b)
+""".split(";")
+_CAUGHT = """try:
+    r = {}
+except Exception:
+    return x[0] * 3
+return x[1] * 2"""
+_CLASSES = """r = a if x[0] > x[1] else b
+for k in range(2):
+    r = r if x[k] > 0 else a
+return isinstance(r, int), isinstance(r, (float, list)), isinstance(r, np.generic)"""
 _OF_ONE = ("copy.copy", "copy.deepcopy", "dict")
 _BODIES = (
     *(body.format(op) for op in _OPERATORS for body in _OPERATED),
@@ -253,6 +272,15 @@ _BODIES = (
     *(f"r = {name}(a)\n    return r, a" for name in _FUNCTIONS),
     *(f"r = {name}(a, b)\n    return r, a" for name in _FUNCTIONS if name not in _OF_ONE),
     *(f"r = {name}([a, b])\n    return r, a" for name in _FUNCTIONS),
+)
+_CALLS = (
+    *(text.strip() for text in (*_EXPRESSIONS, *_MADE)),
+    *(f"a.{text.strip()}" for text in _METHODS),
+    *(f"{name}({given})" for name in _FUNCTIONS for given in ("a", "a, b")),
+)
+_BODIES += (
+    *(_CAUGHT.format(text).replace("\n", "\n    ") for text in _CALLS),
+    *(_CLASSES.replace("\n", "\n    ") for _ in range(20)),
 )
 _MODULES = (collections, contextlib, copy, functools, itertools, math, operator)
 

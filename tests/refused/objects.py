@@ -381,3 +381,14 @@ class Anything(metaclass=Deciding):
 @refused("`Anything` decides itself what its instances are", X)
 def instance_of_a_class_that_decides(x):
     return np.sum(x) if isinstance(x, Anything) else x[0]
+
+
+@refused("the class of a number that may be `float64` or `int` here", X)
+def class_of_one_number_or_another(x):
+    r = x[0] if x[0] > 1 else 1
+    return x[1] * 2 if type(r) is int else r * 3
+
+
+@refused("`copy.deepcopy` with a `memo` is not supported", X)
+def deep_copy_with_a_memo(x):
+    return copy.deepcopy(x, {})[0]

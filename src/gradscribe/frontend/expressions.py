@@ -305,7 +305,10 @@ def _formatted(lowering: Lowering, node: Any) -> Any:
             text = {-1: item.value, 114: repr(item.value), 115: str(item.value)}.get(
                 part.conversion, ascii(item.value)
             )
-            parts.append(format(text, form))
+            try:
+                parts.append(format(text, form))
+            except (TypeError, ValueError) as error:
+                lowering.raises(part, error)
         else:
             parts.append((lowering.value(item), part.conversion, form))
     if all(isinstance(part, str) for part in parts):

@@ -50,6 +50,11 @@ class Frame:
     cls: type | None = None
     depth: int | None = None
 
+    @property
+    def is_of_package(self) -> bool:
+        """Whether this is a function of gradscribe itself, such as a rule."""
+        return (self.function.__module__ or "").startswith("gradscribe.")
+
     def is_only_grown(self, name: str) -> bool:
         """Whether a container from outside is read only to have items added."""
         frame: Frame | None = self

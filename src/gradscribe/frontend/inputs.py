@@ -105,6 +105,7 @@ def bind(
             if len(leaves) in argument.contiguous:
                 lowering.contiguous.add(value)
             leaves.append(value)
+            lowering.outside.leaves.add(value)
             known_inputs.enter(lowering, value)
             found = lowering.wrap(value)
             if isinstance(found, ListRef):

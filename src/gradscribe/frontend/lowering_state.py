@@ -77,9 +77,10 @@ class Outside:
     rebound: the places of variables that they assign; seen: the captured arrays that they see, with
     the way from a function to each.
     dependencies: what was resolved, and must be the same at each call.
-    integers: the inputs that are lists of integers, with their numbers among the leaves. numbers:
-    the numbers among the captures, with the places of their paths; known: the places of those that
-    the function is lowered for. constants: the inputs that are of no Tensors, by which nobody
+    leaves: the inputs. integers: those that are lists of integers, with their numbers among the
+    leaves. numbers: the numbers among the captures, with the places of their paths; known: the
+    places of those that the function is lowered for. constants: the inputs that are of no Tensors,
+    by which nobody
     differentiates.
     """
 
@@ -103,6 +104,7 @@ class Outside:
     containers: dict[Storage, ObjectRef] = field(default_factory=dict)
     as_objects: bool = False
     dependencies: dict[Any, Dependency] = field(default_factory=dict)
+    leaves: set[Value] = field(default_factory=set)
     integers: dict[Value, int] = field(default_factory=dict)
     numbers: dict[Value, tuple[Any, ...]] = field(default_factory=dict)
     constants: set[Value] = field(default_factory=set)

@@ -19,12 +19,27 @@ from gradscribe.frontend.data.stores import store_item
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import BINARY, COMPARE, UNARY, membership, operate, truth
-from gradscribe.frontend.values import PartialOf, Static, TupleOf
+from gradscribe.frontend.values import (
+    DictRef,
+    InstanceRef,
+    ListRef,
+    PartialOf,
+    Ref,
+    Static,
+    TupleOf,
+    is_number,
+)
 from gradscribe.primitives.registry import PRIMITIVES
+
+_KNOWN = (Static, InstanceRef, Ref, TupleOf, ListRef, DictRef)
+"""Values of which it is known whether they can be called."""
 
 
 def _partial(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     function, *first = arguments
+    is_known = isinstance(function, _KNOWN) or is_number(function)
+    if is_known and calls.call(lowering, node, Static(callable), (function,), {}) == Static(False):
+        lowering.raises(node, TypeError("the first argument must be callable"))
     return PartialOf(function, tuple(first), keywords)
 
 

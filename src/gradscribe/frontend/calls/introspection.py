@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from gradscribe.frontend import dependencies, outside
-from gradscribe.frontend.calls import opaque, tensors, unpacking
+from gradscribe.frontend.calls import number_classes, opaque, tensors, unpacking
 from gradscribe.frontend.calls.handlers import Handler
 from gradscribe.frontend.calls.static_values import object_of
 from gradscribe.frontend.data import instances, objects, standard_classes
@@ -37,11 +37,21 @@ def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
     if opaque.is_opaque(arguments[0]):
         return opaque.emit(lowering, isinstance, arguments, keywords, BOOL)
     asked = tuple(c.value for c in classes)
-    return Static(is_instance(lowering, node, arguments[0], asked))
+    found = _instances(lowering, node, arguments[0], asked)
+    if len(found) > 1 and not tensors.may_be_without_axes(lowering, arguments[0]):
+        return opaque.emit(lowering, isinstance, (arguments[0], Static(asked)), {}, BOOL)
+    return Static(_settled(lowering, node, arguments[0], found))
 
 
 def is_instance(lowering: Lowering, node: Any, item: Any, asked: type | tuple[type, ...]) -> bool:
     """Whether the value will be of one of these classes at run time."""
+    return _settled(lowering, node, item, _instances(lowering, node, item, asked))
+
+
+def _instances(
+    lowering: Lowering, node: Any, item: Any, asked: type | tuple[type, ...]
+) -> set[bool]:
+    """Whether objects of the classes that the value may have are of one of these classes."""
     for cls in asked if isinstance(asked, tuple) else (asked,):
         if inspect.isfunction(getattr(type(cls), "__instancecheck__", None)) and not _is_usual(cls):
             lowering.unsupported(
@@ -49,8 +59,7 @@ def is_instance(lowering: Lowering, node: Any, item: Any, asked: type | tuple[ty
                 f"`{cls.__name__}` decides itself what its instances are",
                 f"ask for the class: `type(x) is {cls.__name__}`",
             )
-    found = {issubclass(cls, asked) for cls in _classes(lowering, node, item)}
-    return _settled(lowering, node, found)
+    return {issubclass(cls, asked) for cls in _classes(lowering, node, item)}
 
 
 def _is_usual(cls: type) -> bool:
@@ -81,28 +90,45 @@ def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:
         return hasattr(item.target, name)
     if isinstance(item, TupleOf) and name in field_names(item.cls):
         return True
-    found = {hasattr(cls, name) for cls in _classes(lowering, node, item)}
-    return _settled(lowering, node, found)
+    present = {hasattr(cls, name) for cls in _classes(lowering, node, item)}
+    return _settled(lowering, node, item, present)
 
 
 def _classes(lowering: Lowering, node: Any, item: Any) -> list[type]:
     """The classes of which the value may be: a number may be a Tensor without axes."""
     may_be_tensor = tensors.may_be_without_axes(lowering, item)
-    return [class_of(lowering, node, item), *(tensors.CLASSES if may_be_tensor else ())]
+    is_number = isinstance(item, Value) and isinstance(item.type, Scalar)
+    own = [*number_classes.possible(lowering, item)] if is_number else []
+    own = own or [class_of(lowering, node, item)]
+    return [*own, *(tensors.CLASSES if may_be_tensor else ())]
 
 
-def _settled(lowering: Lowering, node: Any, found: set[bool]) -> bool:
+def _settled(lowering: Lowering, node: Any, item: Any, found: set[bool]) -> bool:
     """What holds for all classes of which a value may be."""
-    if len(found) > 1:
+    if len(found) > 1 and tensors.may_be_without_axes(lowering, item):
         tensors.refuse_class(lowering, node)
+    if len(found) > 1:
+        _refuse_number(lowering, node, _classes(lowering, node, item))
     return found.pop()
+
+
+def _refuse_number(lowering: Lowering, node: Any, classes: list[type]) -> NoReturn:
+    *first, last = sorted(f"`{cls.__name__}`" for cls in classes)
+    lowering.unsupported(
+        node,
+        f"the class of a number that may be {', '.join(first)} or {last} here",
+        "make it one of them on every path, as by `float(…)`, or ask by `isinstance`",
+    )
 
 
 def known_class(lowering: Lowering, node: Any, item: Any) -> type:
     """The class that the value will have at run time, which must be known."""
     if tensors.may_be_without_axes(lowering, item):
         tensors.refuse_class(lowering, node)
-    return class_of(lowering, node, item)
+    classes = _classes(lowering, node, item)
+    if len(classes) > 1:
+        _refuse_number(lowering, node, classes)
+    return classes[0]
 
 
 def field_names(cls: type) -> tuple[str, ...]:
@@ -127,10 +153,7 @@ def class_of(lowering: Lowering, node: Any, item: Any) -> type:
     if simple is not None:
         return simple
     if isinstance(item, Value) and isinstance(item.type, Scalar):
-        dtype = np.dtype(item.type.dtype)
-        if not item.type.weak:
-            return dtype.type
-        return {"b": bool, "i": int, "f": float, "c": complex}[dtype.kind]
+        return number_classes.class_of_type(item.type)
     return lowering.unsupported(
         node, "the class of this value is not known", "test what decides its class instead"
     )

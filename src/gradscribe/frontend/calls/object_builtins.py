@@ -185,6 +185,10 @@ def _refuse_own_copies(lowering: Lowering, node: Any, item: Any) -> None:
 
 
 def _deepcopy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    memo = [*arguments[1:], *keywords.values()]
+    if any(item != Static(None) for item in memo):
+        what = "`copy.deepcopy` with a `memo` is not supported"
+        lowering.unsupported(node, what, "leave it out")
     return _deep_copied(lowering, node, arguments[0])
 
 

@@ -39,7 +39,7 @@ def check_kind(lowering: Lowering, tree: Mapping[str, Any], result: Any) -> None
     """Emit a check that a power is of the kind that its type says, where it may not be."""
     base, exponent = (_constant(lowering, item) for item in tree.values())
     kinds = _kind(base) + _kind(exponent)
-    if len(kinds) < 2 or "c" in kinds or _is_of_package(lowering):
+    if len(kinds) < 2 or "c" in kinds or lowering.frame.is_of_package:
         return
     if kinds[1] in "bi":
         if kinds[0] in "bi" and not _is_nonnegative(lowering, exponent):
@@ -50,12 +50,6 @@ def check_kind(lowering: Lowering, tree: Mapping[str, Any], result: Any) -> None
 
 def _is_whole(exponent: Any) -> bool:
     return isinstance(exponent, float) and exponent.is_integer()
-
-
-def _is_of_package(lowering: Lowering) -> bool:
-    """Whether this stands in a rule, where numbers are such as the program has checked."""
-    module: str | None = lowering.frame.function.__module__
-    return module is not None and module.startswith("gradscribe.")
 
 
 def _kind(item: Any) -> str:

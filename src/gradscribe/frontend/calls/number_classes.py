@@ -1,0 +1,145 @@
+"""Of which classes a number may be where the program runs.
+
+Branches and loops hand on what they are given, as it is: `1 if c else x[0]` has the type float64,
+and may be an int. What asks for the class of a number (`isinstance`, `type`, `hasattr`) is known
+when the function is compiled only where all classes agree of which it may be.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.ir.core import CALL, IF, LOOP, LoopShape, Operation, Value
+from gradscribe.ir.types import Array, Opaque, Scalar
+from gradscribe.primitives.control import UNDEF
+
+Classes = frozenset[type]
+
+_PLAIN = (bool, int, float, complex)
+_NUMPY = (np.int64, np.int32, np.float64, np.float32, np.complex128, np.complex64)
+_ARITHMETIC = frozenset(
+    {operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv}
+    | {operator.mod, operator.pow, operator.neg, operator.pos, operator.abs, abs, pow, round}
+    | {min, max, sum}
+)
+_MOST = 64
+"""More combinations of classes are not tried."""
+
+
+def class_of_type(type_: Scalar) -> type:
+    """The class that a number of this type has, unless it is handed on as another one."""
+    dtype = np.dtype(type_.dtype)
+    if not type_.weak:
+        return dtype.type
+    return {"b": bool, "i": int, "f": float, "c": complex}[dtype.kind]
+
+
+def possible(lowering: Lowering, value: Value) -> Classes:
+    """The classes of which a number may be."""
+    if lowering.frame.is_of_package:
+        assert isinstance(value.type, Scalar)
+        return frozenset({class_of_type(value.type)})
+    search = _Search(lowering)
+    while True:
+        before = dict(search.found)
+        search.seen.clear()
+        found = search.of(value)
+        if search.found == before:
+            return found
+
+
+class _Search:
+    """One of those for the classes of a number, in rounds: in each, what has been found before is
+    what a loop hands on to its next trip.
+
+    carried: of the parameters of loops that have been lowered, where their values are from.
+    """
+
+    def __init__(self, lowering: Lowering) -> None:
+        self.lowering = lowering
+        self.carried: dict[Value, list[Value]] = {}
+        self.found: dict[Value, Classes] = {}
+        self.seen: set[Value] = set()
+
+    def of(self, value: Value) -> Classes:
+        if isinstance(value.type, Scalar) and value not in self.seen:
+            self.seen.add(value)
+            self.found[value] = self.found.get(value, frozenset()) | self._of(value, value.type)
+        return self.found.get(value, frozenset())
+
+    def _all(self, values: Iterable[Value]) -> Classes:
+        return frozenset().union(*map(self.of, values))
+
+    def _of(self, value: Value, type_: Scalar) -> Classes:
+        operation = self.lowering.builder.definition(value)
+        if value in self.carried:
+            return self._all(self.carried[value])
+        if operation is None:
+            is_input = value in self.lowering.outside.leaves
+            return frozenset({class_of_type(type_)}) if is_input else _below(type_)
+        if operation.primitive is UNDEF:
+            return frozenset()
+        position = operation.results.index(value)
+        if operation.primitive is IF:
+            return self._all(region.yields[position] for region in operation.regions)
+        if operation.primitive is LOOP:
+            return self._of_loop(operation, position, type_)
+        if operation.primitive is CALL or any(map(_is_container, operation.operands)):
+            return _below(type_)
+        return self._of_operation(operation, type_)
+
+    def _of_loop(self, operation: Operation, position: int, type_: Scalar) -> Classes:
+        shape: LoopShape = operation.attributes["shape"]
+        if position >= shape.carried:
+            return _below(type_)
+        body, first = operation.regions[0], len(operation.regions[0].parameters) - shape.carried
+        for number in range(shape.carried):
+            initial = operation.operands[shape.iterable_operands + number]
+            self.carried[body.parameters[first + number]] = [initial, body.yields[number]]
+        return self._all(self.carried[body.parameters[first + position]])
+
+    def _of_operation(self, operation: Operation, type_: Scalar) -> Classes:
+        """Of arithmetic of numbers, what it gives of each class; of other operations, their type
+        tells."""
+        callee = operation.callee
+        is_arithmetic = callee in _ARITHMETIC or isinstance(callee, np.ufunc)
+        if not is_arithmetic or not operation.operands:
+            return frozenset({class_of_type(type_)})
+        classes = [self.of(operand) for operand in operation.operands]
+        if all(len(each) == 1 for each in classes) or not all(classes):
+            return frozenset({class_of_type(type_)})
+        combined = [*itertools.islice(itertools.product(*classes), _MOST + 1)]
+        if len(combined) > _MOST:
+            return _below(type_)
+        return frozenset(_result(callee, each) for each in combined) or _below(type_)
+
+
+def _result(callee: Any, classes: Iterable[type]) -> type:
+    with np.errstate(all="ignore"):
+        try:
+            return type(callee(*(cls(1) for cls in classes)))
+        except TypeError:
+            return object
+
+
+def _below(type_: Scalar) -> Classes:
+    """All that may be handed on as a number of a type."""
+    own = class_of_type(type_)
+    if np.dtype(type_.dtype).kind == "b":
+        return frozenset({own})
+    classes = _PLAIN if type_.weak else (*_PLAIN, *_NUMPY)
+    return frozenset({own, *(c for c in classes if _fits(np.dtype(c), np.dtype(type_.dtype)))})
+
+
+def _fits(narrow: np.dtype[Any], wide: np.dtype[Any]) -> bool:
+    return np.promote_types(narrow, wide) == wide
+
+
+def _is_container(value: Value) -> bool:
+    return not isinstance(value.type, (Scalar, Array, Opaque))

@@ -119,6 +119,10 @@ def _judged(error: Exception, expected: Any) -> tuple[str, str]:
         return "raises: at a pole", ""
     if "Tensor'" in str(error) and isinstance(error, TypeError):
         return "refused: by Tensors", told
+    if any(words in str(error) for words in _OF_TENSORS):
+        return "refused: by Tensors", told
+    if isinstance(expected, UnboundLocalError) and "NoneType" in str(error):
+        return "raises: TypeError, of a name without a value", ""
     if isinstance(expected, Exception) and _is_in_words_of_tensors(error):
         return f"raises: {name}, of Tensors", ""
     if str(error).startswith("'Tensor' object has no attribute"):
@@ -128,6 +132,10 @@ def _judged(error: Exception, expected: Any) -> tuple[str, str]:
     plain = f" where plain Python raises {type(expected).__name__}"
     said = re.sub(r"\d+", "N", f"{name}: {str(error).splitlines()[0] if str(error) else ''}")[:100]
     return f"crash: {said}{plain if isinstance(expected, Exception) else ''}", told
+
+
+_OF_TENSORS = ("a Tensor cannot be stored in an array", "could not infer output dtype")
+"""What PyTorch refuses, too."""
 
 
 def _is_finite(value: Any) -> bool:

@@ -31,6 +31,7 @@ class Interference:
         self._bound = {v for pattern in patterns.values() for v in pattern.values()}
         self._reads: dict[Value, frozenset[Value]] = {}
         self._handlers: list[tuple[Classes, set[Value]]] = []
+        self._handled: Set[Value] = frozenset()
         live = self._block(function.body, self._read_all(function.body.yields))
         for parameter in function.body.parameters:
             self._define(parameter, live)
@@ -54,11 +55,13 @@ class Interference:
         return {variable for value in values for variable in self.reads(value)}
 
     def _define(self, value: Value, live: Set[Value]) -> None:
-        """Note that value is assigned where these are live."""
+        """Note that value is assigned where these are live, and what handlers read that a
+        statement after it may lead to."""
         neighbours = self.neighbours
         own = neighbours.setdefault(value, set())
-        own |= live
-        for other in live:
+        needed = live | self._handled
+        own |= needed
+        for other in needed:
             if other in neighbours:
                 neighbours[other].add(value)
             else:
@@ -78,7 +81,7 @@ class Interference:
                 live = self._loop(operation, live)
             else:
                 self._simple(operation, live)
-            live |= self._handled(operation)
+            self._note_handlers(operation)
         return live
 
     def _simple(self, operation: Operation, live: set[Value]) -> None:
@@ -98,7 +101,7 @@ class Interference:
                 self._define(result, live)
         outside = live.difference(operation.results)
         before = self._read_all(operation.operands)
-        handlers = len(self._handlers)
+        handlers, handled = len(self._handlers), self._handled
         for region in reversed(operation.regions):
             yields = [v for v, is_used in zip(region.yields, used, strict=True) if is_used]
             before |= self._block(region, outside | self._read_all(yields))
@@ -106,15 +109,14 @@ class Interference:
                 attempt = self._uses.producer[operation.operands[0]]
                 self._handlers.append((tuple(attempt.attributes["catches"]), set(before)))
         del self._handlers[handlers:]
+        self._handled = handled
         return before
 
-    def _handled(self, operation: Operation) -> set[Value]:
-        """What is read by those who handle what a statement may raise."""
-        found: set[Value] = set()
+    def _note_handlers(self, operation: Operation) -> None:
+        """Note what is read by those who handle what a statement may raise."""
         for caught, live in self._handlers:
-            if not live <= found and self._may_raise(operation, caught):
-                found |= live
-        return found
+            if not live <= self._handled and self._may_raise(operation, caught):
+                self._handled = self._handled | live
 
     def _may_raise(self, operation: Operation, caught: Classes) -> bool:
         """Whether the text of an operation may raise, what is folded into it included."""
@@ -130,7 +132,8 @@ class Interference:
         phis = [phi for phi in carried(loop) if self._is_carried(loop, phi[1], phi[3])]
         parameters = [parameter for _, parameter, _, _ in phis]
         self.carried.update(parameters)
-        throughout = live.difference(loop.results) | self._handled(loop)
+        self._note_handlers(loop)
+        throughout = live.difference(loop.results)
         for region in loop.regions:
             throughout |= self._free(region)
         iterated = self._read_all(loop.operands[: shape.iterable_operands])

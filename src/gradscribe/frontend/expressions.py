@@ -341,7 +341,7 @@ def _owner(lowering: Lowering, node: Any) -> Any:
 
 def _call(lowering: Lowering, node: Any) -> Any:
     callee = _callee(lowering, node)
-    if node.args and isinstance(node.args[0], gast.GeneratorExp):
+    if [*map(type, node.args)] == [gast.GeneratorExp] and not node.keywords:
         stopping = comprehensions.stopping(callee)
         if stopping is not None:
             return stopping(lowering, *node.args)

@@ -106,7 +106,7 @@ class Examples:
             if self.certain:
                 return smallest_example(value.type)
             return example(self.lowering.builder.facts, value.type)
-        except LookupError:
+        except (LookupError, ValueError):  # NumPy makes no array of such lengths, or of so many
             raise UnknownError from None
 
 

@@ -38,6 +38,7 @@ from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.contracts import contract_of
 from gradscribe.primitives.indexing import GATHER, GETITEM
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
+from gradscribe.primitives.typing import TypeRuleError
 
 if TYPE_CHECKING:
     from gradscribe.frontend.lowering import Lowering
@@ -239,6 +240,8 @@ def _raise_as_python(
     if not is_shown or isinstance(error, errors.GradscribeError):
         raise error
     python = _exception(lowering, call) or _of_signature(call)
+    if python is None and isinstance(error, TypeRuleError):
+        lowering.unsupported(node, str(error), error.advice)
     if python is None:
         raise error
     lowering.raises(node, python)

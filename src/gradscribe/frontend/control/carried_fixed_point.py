@@ -262,9 +262,9 @@ class FixedPoint:
         if isinstance(start, ListRef) and isinstance(end, ListRef):
             start = self.entry.contents[start.storage]
             end = self.lowering.contents[end.storage]
-        known = isinstance(start, tuple) and entry.mode == "leaves"
-        same_length = isinstance(end, tuple) and len(end) == len(start)
-        if known and not same_length and isinstance(end, (tuple, Value)):
+        if not isinstance(start, tuple) or entry.mode != "leaves":
+            return False
+        if isinstance(end, Value) or (isinstance(end, tuple) and len(end) != len(start)):
             entry.mode, entry.types = "list", None
             return True
         return False

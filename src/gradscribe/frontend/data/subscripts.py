@@ -27,6 +27,7 @@ from gradscribe.frontend.values import (
     Ref,
     Static,
     TupleOf,
+    ViewOf,
 )
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Scalar
@@ -57,6 +58,9 @@ def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
         return protocols.call(lowering, node, items, "__getitem__", index)
     if isinstance(owner, DictRef):
         return _read_dict(lowering, node, owner, index)
+    if isinstance(owner, ViewOf) and not lowering.frame.is_of_package:
+        error = TypeError(f"'dict_{owner.kind}' object is not subscriptable")
+        lowering.raises(node, error, "", "make a list of it first, as in `list(d.values())[0]`")
     if isinstance(owner, TupleOf):
         return _read_items(lowering, node, owner, owner.items, index)
     if isinstance(owner, ListRef):

@@ -29,6 +29,7 @@ from gradscribe.frontend.values import (
     DictRef,
     ListRef,
     ObjectRef,
+    Ref,
     Static,
     Storage,
     TupleOf,
@@ -67,6 +68,8 @@ def captured_variable(lowering: Lowering, value: Any, path: Path, name: str) -> 
             lowering.outside.constants.update(parameter.leaves)
         if not isinstance(value, RunTimeObject):
             lowering.outside.found[id(value)] = value
+        if isinstance(found, Ref):
+            lowering.outside.memory[found.storage] = outside.memory_of(value)
         known_inputs.enter_number(lowering, found, value, path)
     found = lowering.outside.captured[key]
     is_object = isinstance(found, Value) and isinstance(found.type, Opaque)

@@ -69,13 +69,14 @@ class Outside:
     with the paths to each.
     opened, grown: containers from outside whose items are known, and those to which items are only
     added, by identity; exposed: objects that unread code may change; read: those among the
-    captures. containers: where those are found whose
-    items are known, and those for which a list stands of what is added to them. as_objects: whether
-    containers are taken as the objects that they are, not as inputs.
-    found: the arrays among the captures, by identity. reaching: the functions from outside that
-    unread code was given (see `outside_reach`); reached: the objects that these may change;
-    rebound: the places of variables that they assign; seen: the captured arrays that they see, with
-    the way from a function to each.
+    captures. containers: where those are found whose items are known, and those for which a list
+    stands of what is added to them. as_objects: whether containers are taken as the objects that
+    they are, not as inputs.
+    found: the arrays among the captures, by identity; memory: the objects whose memory they show;
+    buffers: such objects that the function reads, by identity.
+    reaching: the functions from outside that unread code was given (see `outside_reach`); reached:
+    the objects that these may change; rebound: the places of variables that they assign; seen: the
+    captured arrays that they see, with the way from a function to each.
     dependencies: what was resolved, and must be the same at each call.
     leaves: the inputs. integers: those that are lists of integers, with their numbers among the
     leaves. numbers: the numbers among the captures, with the places of their paths; known: the
@@ -96,6 +97,8 @@ class Outside:
     grown: set[int] = field(default_factory=set)
     exposed: set[int] = field(default_factory=set)
     found: dict[int, Any] = field(default_factory=dict)
+    memory: dict[Storage, Any] = field(default_factory=dict)
+    buffers: dict[int, ObjectRef] = field(default_factory=dict)
     reaching: dict[int, Any] = field(default_factory=dict)
     reached: dict[int, Any] = field(default_factory=dict)
     rebound: set[Any] = field(default_factory=set)

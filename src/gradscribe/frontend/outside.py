@@ -7,9 +7,11 @@ that hold them). Containers of known structure are opened when their items are n
 
 from __future__ import annotations
 
+import array
 import collections
 import enum
 import functools
+import mmap
 import types
 from typing import Any, NoReturn
 
@@ -82,6 +84,8 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     if isinstance(value, functools.partial):
         return partial_of(lowering, value, path, name)
     found = ObjectRef(value, path, name=name)
+    if isinstance(value, BUFFERS):
+        lowering.outside.buffers[id(memory_of(value))] = found
     return opened(lowering, found) if has(type(value), "_fields") else found
 
 
@@ -269,6 +273,18 @@ def memory_of(value: Any) -> Any:
         if below is None:
             return value
         value = below
+
+
+BUFFERS = (memoryview, bytearray, array.array, mmap.mmap)
+"""Objects of Python's that arrays may show the memory of."""
+
+
+def refuse_stores_to_buffers(lowering: Lowering) -> None:
+    """Refuse stores to arrays from outside that show the memory of an object which the function
+    reads, too."""
+    for storage, memory in lowering.outside.memory.items():
+        if storage in lowering.changes.stored and id(memory) in lowering.outside.buffers:
+            refuse_changed(lowering, lowering.outside.buffers[id(memory)].name)
 
 
 def refuse_changed(lowering: Lowering, name: str) -> NoReturn:

@@ -172,7 +172,11 @@ def _read_items(
         (section,) = step_of(lowering, node, index)[1]["index"]
         parts = (section.start, section.stop, section.step)
         if not any(isinstance(part, Value) for part in parts):
-            return sequences.rebuilt(lowering, owner, items[slice(*parts)])
+            try:
+                chosen = items[slice(*parts)]
+            except (TypeError, ValueError) as error:
+                lowering.raises(node, error)
+            return sequences.rebuilt(lowering, owner, chosen)
         if isinstance(owner, TupleOf):
             owner = sequences.new_list(lowering, items)
         return sequences.section(lowering, owner, section)

@@ -266,3 +266,54 @@ def mask_of_another_shape(x):
 def test_what_numpy_does_not_take_as_index_is_refused(function: Any) -> None:
     with pytest.raises(errors.UnsupportedError, match=r"as index|a mask has the shape"):
         gs.grad(function)(x4)
+
+
+def made_of_one_number_or_another(x):
+    first = 1 if x[0] > 1 else x[0]
+    v = np.array([first, 2])
+    v[0] = x[1]
+    return v[0] * x[0]
+
+
+def filled_with_what_a_loop_found(x):
+    found = 0
+    for value in x:
+        if value > 1:
+            found = found + value
+    v = np.full(2, found)
+    v[1] = x[1]
+    return v[1] * x[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "floating", "integers"),
+    [
+        (made_of_one_number_or_another, [0.5, 1.5], [1.5, 0.5]),
+        (filled_with_what_a_loop_found, [0.5, 1.5], [0.5, 0.7]),
+    ],
+)
+def test_arrays_that_may_hold_integers_are_refused_where_they_do(
+    function, floating: list[float], integers: list[float]
+) -> None:
+    gs.testing.check_grad(function, np.array(floating))
+    with pytest.raises(AssertionError, match="stored to an array of integers, which cuts them off"):
+        gs.grad(function)(np.array(integers))
+
+
+def test_arrays_that_are_made_of_floats_on_every_path_need_no_check() -> None:
+    def function(x):
+        total = 0
+        for value in x:
+            total = total + value
+        v = np.array([total / 2, 1, x[0]])
+        v[1] = x[1]
+        return np.sum(v * v)
+
+    assert "assert" not in gs.differentiable(function).specialize(np.ones(2)).gradient_source
+
+
+def test_what_fills_an_array_of_integers_is_cut_off() -> None:
+    def function(x):
+        return np.sum(np.full_like(np.zeros(2, int), x[0]) * x[1])
+
+    assert list(gs.grad(function)(np.array([2.6, 1.7]))) == [0.0, 4.0]

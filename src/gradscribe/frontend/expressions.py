@@ -341,8 +341,8 @@ def _owner(lowering: Lowering, node: Any) -> Any:
 
 def _call(lowering: Lowering, node: Any) -> Any:
     callee = _callee(lowering, node)
-    if [*map(type, node.args)] == [gast.GeneratorExp] and not node.keywords:
-        stopping = comprehensions.stopping(callee)
+    if node.args and isinstance(node.args[0], gast.GeneratorExp) and not node.keywords:
+        stopping = comprehensions.stopping(callee, len(node.args))
         if stopping is not None:
             return stopping(lowering, *node.args)
     if callee == Static(zip) and [*map(type, node.args)] == [gast.Starred] and not node.keywords:

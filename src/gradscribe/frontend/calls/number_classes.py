@@ -1,8 +1,9 @@
-"""Of which classes a number may be where the program runs.
+"""Of which classes a number may be where the program runs, and whether an array may hold integers.
 
 Branches and loops hand on what they are given, as it is: `1 if c else x[0]` has the type float64,
 and may be an int. What asks for the class of a number (`isinstance`, `type`, `hasattr`) is known
-when the function is compiled only where all classes agree of which it may be.
+when the function is compiled only where all classes agree of which it may be. An array that is made
+of such numbers has the dtype that they give it, and cuts off what is stored to it.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.frontend.flow import CHANGING
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.ir.core import CALL, IF, LOOP, LoopShape, Operation, Value
 from gradscribe.ir.types import Array, Opaque, Scalar
-from gradscribe.primitives.control import UNDEF
+from gradscribe.primitives.control import APPEND, EFFECT, LIST, RUN, UNDEF
 
 Classes = frozenset[type]
 
@@ -143,3 +145,77 @@ def _fits(narrow: np.dtype[Any], wide: np.dtype[Any]) -> bool:
 
 def _is_container(value: Value) -> bool:
     return not isinstance(value.type, (Scalar, Array, Opaque))
+
+
+def may_hold_integers(lowering: Lowering, array: Value) -> bool:
+    """Whether an array that has a floating dtype as far as types tell may be one of integers."""
+    return not lowering.frame.is_of_package and _IntegerSearch(lowering).of(array)
+
+
+class _IntegerSearch:
+    """Whether numbers, and the items of arrays and lists, may be integers."""
+
+    def __init__(self, lowering: Lowering) -> None:
+        self.lowering = lowering
+        self.found: dict[Value, bool] = {}
+
+    def of(self, value: Value) -> bool:
+        if value not in self.found:
+            self.found[value] = False  # of a loop, what comes of what it is given
+            self.found[value] = self._of(value)
+        return self.found[value]
+
+    def _of(self, value: Value) -> bool:
+        if isinstance(value.type, Scalar):
+            return any(issubclass(c, _INTEGERS) for c in possible(self.lowering, value))
+        if isinstance(value.type, Array) and np.dtype(value.type.dtype).kind in "biu":
+            return True
+        operation = self.lowering.builder.definition(value)
+        if operation is None:
+            carried = self.lowering.loops.carried.get(value)
+            return carried is not None and self.of(carried[2])
+        if operation.primitive in (IF, LOOP):
+            return any(map(self.of, _handed_on(operation, value)))
+        if operation.primitive is LIST:
+            return bool(operation.operands) and all(map(self.of, operation.operands))
+        if operation.primitive is APPEND:
+            return any(map(self.of, operation.operands))
+        if operation.primitive in CHANGING:
+            return self.of(operation.operands[0])
+        if _makes_floats(operation):
+            return False
+        return bool(operation.operands) and all(map(self.of, operation.operands))
+
+
+_INTEGERS = (int, np.integer)
+
+
+def _handed_on(operation: Operation, value: Value) -> list[Value]:
+    """What a branch or loop may give as one of its results."""
+    position = operation.results.index(value)
+    if operation.primitive is IF:
+        return [region.yields[position] for region in operation.regions]
+    shape: LoopShape = operation.attributes["shape"]
+    yields = operation.regions[0].yields
+    if position >= shape.carried:
+        return [yields[position + shape.exits]]
+    return [operation.operands[shape.iterable_operands + position], yields[position]]
+
+
+def _makes_floats(operation: Operation) -> bool:
+    """Whether an operation gives a dtype that does not depend on what numbers it is given."""
+    callee = operation.callee
+    if operation.primitive in (EFFECT, RUN, CALL) or operation.attributes.get("dtype") is not None:
+        return True
+    if not any(_is_floating(operand) for operand in operation.operands):
+        return True
+    if isinstance(callee, np.ufunc) and callee.nin < 3:
+        with np.errstate(all="ignore"):
+            return bool(np.asarray(callee(*[1] * callee.nin)).dtype.kind == "f")
+    return callee is operator.truediv
+
+
+def _is_floating(value: Value) -> bool:
+    if isinstance(value.type, (Scalar, Array)):
+        return np.dtype(value.type.dtype).kind in "fc"
+    return not isinstance(value.type, Opaque)

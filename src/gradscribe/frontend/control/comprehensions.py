@@ -122,11 +122,12 @@ def _first_of(lowering: Lowering, node: Any, default: Any = None) -> Any:
 _STOPPING: dict[Any, Callable[..., Any]] = {any: _any_of, all: _all_of, next: _first_of}
 
 
-def stopping(callee: Any) -> Callable[..., Any] | None:
-    """How a function is called with a generator (and more) that it may leave before its end."""
+def stopping(callee: Any, count: int) -> Callable[..., Any] | None:
+    """How a function is called with so many arguments, the first of which is a generator that it
+    may leave before its end."""
     for function, handler in _STOPPING.items():
         if isinstance(callee, Static) and callee.value is function:
-            return handler
+            return handler if count <= (2 if function is next else 1) else None
     return None
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend import outside
-from gradscribe.frontend.calls import opaque
+from gradscribe.frontend.calls import number_classes, opaque
 from gradscribe.frontend.calls.raised import as_python
 from gradscribe.frontend.data import places, protocols, sequences, uneven
 from gradscribe.frontend.data.aliasing import check_store, refuse_store
@@ -22,8 +22,8 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import hold, is_read_only
 from gradscribe.frontend.values import DictRef, ListRef, Ref, Static, TupleOf
 from gradscribe.ir.core import Value
-from gradscribe.ir.types import Array, Scalar, Type
-from gradscribe.primitives.control import SET
+from gradscribe.ir.types import BOOL, Array, Opaque, Scalar, Type
+from gradscribe.primitives.control import ASSERT, SET
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE, may_repeat
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -181,6 +181,8 @@ def _change(lowering: Lowering, node: Any, primitive: Any, target: Ref, value: V
         value = _as_element(lowering, target, value)
     path = tuple((step, arguments) for step, arguments, _ in target.path)
     contents: Value = lowering.contents[storage]
+    if _is_floating(value) and number_classes.may_hold_integers(lowering, contents):
+        _refuse_integers(lowering, contents)
     with places.changing(lowering, storage):
         lowering.contents[storage] = lowering.emit(
             primitive,
@@ -188,6 +190,21 @@ def _change(lowering: Lowering, node: Any, primitive: Any, target: Ref, value: V
             name=storage.name or contents.name,
         )
     lowering.changes.stored.add(storage)
+
+
+def _is_floating(value: Value) -> bool:
+    return isinstance(value.type, (Array, Scalar)) and np.dtype(value.type.dtype).kind in "fc"
+
+
+def _refuse_integers(lowering: Lowering, array: Value) -> None:
+    """Refuse at run time an array of integers, which cuts off what is stored to it, where it is
+    compiled as one of floats."""
+    found = opaque.emit(lowering, getattr, (array, Static("dtype")), {}, Opaque(np.dtype))
+    assert isinstance(array.type, Array)
+    dtype = Static(np.dtype(array.type.dtype))
+    is_same = opaque.emit(lowering, operator.eq, (found, dtype), {}, BOOL)
+    message = "numbers are stored to an array of integers, which cuts them off: make it of floats"
+    lowering.plain(ASSERT, {"condition": is_same, "message": message})
 
 
 def _as_element(lowering: Lowering, target: Ref, value: Value) -> Value:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradscribe.ir.core import Operation, Value, map_operands
-from gradscribe.ir.types import Array, Scalar, is_complex, is_differentiable
+from gradscribe.ir.types import Array, Scalar, Type, is_complex, is_differentiable
 from gradscribe.primitives.control import ZEROS_LIKE
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.simplify.table import ELEMENTWISE, derived
@@ -43,9 +43,17 @@ def broadcast_source(rewriter: Rewriter, value: Value) -> Value | None:
     if made is None:
         return None
     if made.primitive is PRIMITIVES[np.full_like]:
-        return made.operands[1]
+        return made.operands[1] if _holds(made.result.type, made.operands[1].type) else None
     is_expanded = made.primitive is PRIMITIVES[np.expand_dims]
     return None if is_expanded and not _has_new_axes_first(made) else made.operands[0]
+
+
+def _holds(array: Type, number: Type) -> bool:
+    """Whether an array keeps numbers of a type as they are, and does not cut them off."""
+    if not isinstance(array, Array) or not isinstance(number, (Array, Scalar)):
+        return False
+    casting: Any = "same_kind" if isinstance(number, Scalar) and number.weak else "safe"
+    return np.can_cast(np.dtype(number.dtype), np.dtype(array.dtype), casting)
 
 
 def _has_new_axes_first(expanded: Operation) -> bool:

@@ -81,7 +81,8 @@ class Lowering:
     counts: how many items the masks take, by the number of the mask.
     contiguous: the arguments that lie in C order in the specializing call; assumed_contiguous:
     those of which that is assumed.
-    assumed: the conditions under which the current path is taken, by key. has_alternatives:
+    assumed: the conditions under which the current path is taken, by key. splits: how many
+    times something was split into the kinds of what it reads. has_alternatives:
     whether there are values of two kinds (`Either`).
     below: the frames that call the recursive function which is being lowered. enclosed: that
     function, as it stands in the one that calls it.
@@ -125,6 +126,7 @@ class Lowering:
         self.assumed: dict[int, bool] = {}
         self.places: dict[Storage, Place] = {}
         self.has_alternatives = False
+        self.splits = 0
         self.has_layouts = False
         self.below: tuple[Frame, ...] = ()
         self.enclosed: Enclosed | None = None

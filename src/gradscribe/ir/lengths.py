@@ -59,6 +59,10 @@ def _value(formula: Formula, values: Mapping[Symbol, int]) -> int | None:
         return None
 
 
+class BroadcastError(ValueError):
+    """Lengths that NumPy does not broadcast to each other."""
+
+
 class Facts:
     """What one specialization knows of lengths.
 
@@ -377,7 +381,9 @@ class Facts:
         equal = self.equal(a, b)
         if many_a and many_b:
             if equal is False:
-                raise ValueError(f"axes of {self.shown(a)} and {self.shown(b)} do not broadcast")
+                raise BroadcastError(
+                    f"axes of {self.shown(a)} and {self.shown(b)} do not broadcast"
+                )
             if equal is None:
                 self.assume_equal(a, b)
             return self.normalize(a)

@@ -149,7 +149,8 @@ def _is_container(value: Value) -> bool:
 
 def may_hold_integers(lowering: Lowering, array: Value) -> bool:
     """Whether an array that has a floating dtype as far as types tell may be one of integers."""
-    return not lowering.frame.is_of_package and _IntegerSearch(lowering).of(array)
+    is_of_user = bool(lowering.frames) and not lowering.frame.is_of_package
+    return is_of_user and _IntegerSearch(lowering).of(array)
 
 
 class _IntegerSearch:

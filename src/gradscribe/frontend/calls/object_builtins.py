@@ -271,7 +271,9 @@ _NO_FIELD = TypeError if sys.version_info >= (3, 13) else ValueError
 
 
 def _replace_fields(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    (owner,) = arguments
+    owner, *rest = arguments
+    if rest:
+        lowering.raises(node, TypeError("_replace() takes keyword arguments only"))
     fields: tuple[str, ...] = getattr(owner.cls, "_fields", ())
     if not keywords.keys() <= set(fields):
         lowering.unsupported(

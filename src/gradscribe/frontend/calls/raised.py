@@ -34,6 +34,7 @@ from gradscribe.frontend.values import (
     TupleOf,
 )
 from gradscribe.ir.core import Method, Primitive
+from gradscribe.ir.lengths import BroadcastError
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.contracts import contract_of
 from gradscribe.primitives.indexing import GATHER, GETITEM
@@ -240,8 +241,8 @@ def _raise_as_python(
     if not is_shown or isinstance(error, errors.GradscribeError):
         raise error
     python = _exception(lowering, call) or _of_signature(call)
-    if python is None and isinstance(error, TypeRuleError):
-        lowering.unsupported(node, str(error), error.advice)
+    if python is None and isinstance(error, (TypeRuleError, BroadcastError)):
+        lowering.unsupported(node, str(error), getattr(error, "advice", ""))
     if python is None:
         raise error
     lowering.raises(node, python)

@@ -392,3 +392,18 @@ def class_of_one_number_or_another(x):
 @refused("`copy.deepcopy` with a `memo` is not supported", X)
 def deep_copy_with_a_memo(x):
     return copy.deepcopy(x, {})[0]
+
+
+def count_of(*values):
+    return len(values)
+
+
+@refused(
+    "on too many paths something is bound to values of different kinds, or to one array or another",
+    X,
+)
+def ten_values_of_two_kinds(x):
+    a, b, c = (1.0 if x[0] > 0 else None), (1.0 if x[1] > 0 else None), (1.0 if x[2] > 0 else None)
+    d, e, f = (1.0 if x[0] > 1 else None), (1.0 if x[1] > 1 else None), (1.0 if x[2] > 1 else None)
+    g, h, i = (1.0 if x[0] > 2 else None), (1.0 if x[1] > 2 else None), (1.0 if x[2] > 2 else None)
+    return x[0] * count_of(a, b, c, d, e, f, g, h, i, 1.0 if x[3] > 0 else None)

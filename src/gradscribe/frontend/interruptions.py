@@ -48,6 +48,20 @@ class EverOtherTypesError(UnsupportedError):
         )
 
 
+class TooManyPathsError(EverOtherTypesError):
+    """What is split into kinds, on each path anew, is split without end: no side of it is lowered
+    in another way."""
+
+    def __init__(self, location: Location | None) -> None:
+        UnsupportedError.__init__(
+            self,
+            "on too many paths something is bound to values of different kinds, or to one array or "
+            "another",
+            "bind names to values of one kind, and copy what is stored to (`.copy()`)",
+            location,
+        )
+
+
 class FoundOnStackError(Exception):
     """A frame's function was called again while the frame was being lowered."""
 

@@ -20,7 +20,12 @@ from gradscribe.frontend.bindings import read_places
 from gradscribe.frontend.control.branches import branch, conditional, raise_here
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import RunTimeKeyError
-from gradscribe.frontend.interruptions import AlwaysRaisesError, EverOtherTypesError, SplitError
+from gradscribe.frontend.interruptions import (
+    AlwaysRaisesError,
+    EverOtherTypesError,
+    SplitError,
+    TooManyPathsError,
+)
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Either, Static
 from gradscribe.ir.core import Value
@@ -131,12 +136,7 @@ def _split(lowering: Lowering, nodes: Sequence[Any], flag: Value, lower: Lower) 
 def _count(lowering: Lowering, node: Any) -> None:
     lowering.splits += 1
     if lowering.splits > _MOST:
-        lowering.unsupported(
-            node,
-            "on too many paths something is bound to values of different kinds, or to one array or "
-            "another",
-            "bind names to values of one kind, and copy what is stored to (`.copy()`)",
-        )
+        raise TooManyPathsError(lowering.location(node))
 
 
 def for_each_kind(

@@ -285,9 +285,23 @@ def filled_with_what_a_loop_found(x):
     return v[1] * x[0]
 
 
+def filled_in_place(x):
+    v = np.array([1 if x[0] > 1 else x[0], 2])
+    v.fill(x[1])
+    return v[0] * x[0]
+
+
+def put_in_place(x):
+    v = np.array([1 if x[0] > 1 else x[0], 2])
+    np.put(v, [0], x[1])
+    return v[0] * x[0]
+
+
 @pytest.mark.parametrize(
     ("function", "floating", "integers"),
     [
+        (filled_in_place, [0.5, 1.5], [1.5, 0.5]),
+        (put_in_place, [0.5, 1.5], [1.5, 0.5]),
         (made_of_one_number_or_another, [0.5, 1.5], [1.5, 0.5]),
         (filled_with_what_a_loop_found, [0.5, 1.5], [0.5, 0.7]),
     ],

@@ -47,6 +47,10 @@ def possible(lowering: Lowering, value: Value) -> Classes:
     if lowering.frame.is_of_package:
         assert isinstance(value.type, Scalar)
         return frozenset({class_of_type(value.type)})
+    return _possible(lowering, value)
+
+
+def _possible(lowering: Lowering, value: Value) -> Classes:
     search = _Search(lowering)
     while True:
         before = dict(search.found)
@@ -149,7 +153,7 @@ def _is_container(value: Value) -> bool:
 
 def may_hold_integers(lowering: Lowering, array: Value) -> bool:
     """Whether an array that has a floating dtype as far as types tell may be one of integers."""
-    is_of_user = bool(lowering.frames) and not lowering.frame.is_of_package
+    is_of_user = bool(lowering.frames) and not lowering.frames[0].is_of_package  # it is no rule
     return is_of_user and _IntegerSearch(lowering).of(array)
 
 
@@ -168,7 +172,7 @@ class _IntegerSearch:
 
     def _of(self, value: Value) -> bool:
         if isinstance(value.type, Scalar):
-            return any(issubclass(c, _INTEGERS) for c in possible(self.lowering, value))
+            return any(issubclass(c, _INTEGERS) for c in _possible(self.lowering, value))
         if isinstance(value.type, Array) and np.dtype(value.type.dtype).kind in "biu":
             return True
         operation = self.lowering.builder.definition(value)

@@ -297,9 +297,31 @@ def put_in_place(x):
     return v[0] * x[0]
 
 
+def bound_anew_after_the_store(x):
+    total = 0.0
+    v = np.array([0.5, 1.0]) * x[0]
+    for _ in range(2):
+        v[0] = x[1]
+        total += v[0] * x[0]
+        v = np.array([1 if x[0] > 1 else x[0], 2])
+    return total
+
+
+def handed_on_from_name_to_name(x):
+    total = 0.0
+    u, v, w = np.zeros(2), np.zeros(2), np.zeros(2)
+    for _ in range(4):
+        u[0] = x[1]
+        total += u[0] * x[0]
+        u, v, w = v, w, np.full(2, 1 if x[0] > 1 else x[0])
+    return total
+
+
 @pytest.mark.parametrize(
     ("function", "floating", "integers"),
     [
+        (bound_anew_after_the_store, [0.5, 1.5], [1.5, 0.5]),
+        (handed_on_from_name_to_name, [0.5, 1.5], [1.5, 0.5]),
         (filled_in_place, [0.5, 1.5], [1.5, 0.5]),
         (put_in_place, [0.5, 1.5], [1.5, 0.5]),
         (made_of_one_number_or_another, [0.5, 1.5], [1.5, 0.5]),
@@ -322,6 +344,18 @@ def test_arrays_that_are_made_of_floats_on_every_path_need_no_check() -> None:
         v = np.array([total / 2, 1, x[0]])
         v[1] = x[1]
         return np.sum(v * v)
+
+    assert "assert" not in gs.differentiable(function).specialize(np.ones(2)).gradient_source
+
+
+def test_buffers_of_floats_that_a_loop_swaps_need_no_check() -> None:
+    def function(x):
+        u, v = np.zeros(2), np.zeros(2)
+        for i in range(3):
+            u[0] = x[1] * v[1]
+            v[1] = x[0] + u[0]
+            u, v = v, np.full(2, x[i % 2])
+        return np.sum(u)
 
     assert "assert" not in gs.differentiable(function).specialize(np.ones(2)).gradient_source
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend import flow
-from gradscribe.frontend.control.carried_entry import Entry
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.ir.core import IF, LOOP, Block, Method, Operation, SliceOf, Value
 from gradscribe.ir.types import Array
@@ -31,14 +30,6 @@ _VIEWS_IN_ORDER = (np.reshape, np.ravel, np.expand_dims, np.squeeze)
 def is_contiguous(lowering: Lowering, value: Value) -> bool:
     """Whether an array is known to lie in C order without gaps."""
     return _Layout(lowering).is_contiguous(value)
-
-
-def settle(lowering: Lowering, entry: Entry, ends: list[Value]) -> bool:
-    """Whether what a trip ends with lies in memory as was assumed of what it began with."""
-    refuted = {n for n in entry.contiguous if not is_contiguous(lowering, ends[n])}
-    entry.strided |= refuted
-    entry.contiguous -= refuted
-    return not refuted
 
 
 def check_shown(lowering: Lowering, node: Any, name: str, value: Value) -> None:
@@ -89,10 +80,9 @@ class _Layout:
         if value in self._lowering.loops.rows:
             return self.is_contiguous(self._lowering.loops.rows[value])
         entry, number, initial = self._lowering.loops.carried.get(value, (None, 0, value))
-        if entry is None or number in entry.strided or not self.is_contiguous(initial):
+        if entry is None or not self.is_contiguous(initial):
             return False
-        entry.contiguous.add(number)
-        return True
+        return entry.contiguous.assume(number)
 
     def _of_loop(self, loop: Operation, value: Value) -> bool:
         shape, body = loop.attributes["shape"], loop.regions[0]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from gradscribe.ir.types import Array, Opaque, Scalar
 from gradscribe.primitives.control import APPEND, EFFECT, LIST, RUN, UNDEF
 
 Classes = frozenset[type]
+Found = TypeVar("Found", bool, Classes)
 
 _PLAIN = (bool, int, float, complex)
 _NUMPY = (np.int64, np.int32, np.float64, np.float32, np.complex128, np.complex64)
@@ -51,7 +52,48 @@ def possible(lowering: Lowering, value: Value) -> Classes:
 
 
 def _possible(lowering: Lowering, value: Value) -> Classes:
-    search = _Search(lowering)
+    return _settled(_Search(lowering), value)
+
+
+class _Rounds(Generic[Found]):
+    """A search in rounds: in each, what has been found before is what a loop hands on to its next
+    trip.
+
+    carried: of the parameters of loops that have been lowered, where their values are from.
+    nothing: what is known of a value before anything is found of it.
+    """
+
+    nothing: Found
+
+    def __init__(self, lowering: Lowering) -> None:
+        self.lowering = lowering
+        self.carried: dict[Value, list[Value]] = {}
+        self.found: dict[Value, Found] = {}
+        self.seen: set[Value] = set()
+
+    def of(self, value: Value) -> Found:
+        if value not in self.seen:
+            self.seen.add(value)
+            self.found[value] = self.found.get(value, self.nothing) | self._of(value)
+        return self.found.get(value, self.nothing)
+
+    def _of(self, value: Value) -> Found:
+        raise NotImplementedError
+
+    def _handed_on(self, loop: Operation, result: Value) -> list[Value]:
+        """What a loop may give as one of its results."""
+        shape: LoopShape = loop.attributes["shape"]
+        body, position = loop.regions[0], loop.results.index(result)
+        if position >= shape.carried:
+            return [body.yields[position + shape.exits]]
+        initial = loop.operands[shape.iterable_operands :]
+        parameters = body.parameters[len(body.parameters) - shape.carried :]
+        for number, parameter in enumerate(parameters):
+            self.carried[parameter] = [initial[number], body.yields[number]]
+        return self.carried[parameters[position]]
+
+
+def _settled(search: _Rounds[Found], value: Value) -> Found:
     while True:
         before = dict(search.found)
         search.seen.clear()
@@ -60,29 +102,17 @@ def _possible(lowering: Lowering, value: Value) -> Classes:
             return found
 
 
-class _Search:
-    """One of those for the classes of a number, in rounds: in each, what has been found before is
-    what a loop hands on to its next trip.
+class _Search(_Rounds[Classes]):
+    """One for the classes of a number."""
 
-    carried: of the parameters of loops that have been lowered, where their values are from.
-    """
-
-    def __init__(self, lowering: Lowering) -> None:
-        self.lowering = lowering
-        self.carried: dict[Value, list[Value]] = {}
-        self.found: dict[Value, Classes] = {}
-        self.seen: set[Value] = set()
-
-    def of(self, value: Value) -> Classes:
-        if isinstance(value.type, Scalar) and value not in self.seen:
-            self.seen.add(value)
-            self.found[value] = self.found.get(value, frozenset()) | self._of(value, value.type)
-        return self.found.get(value, frozenset())
+    nothing = frozenset()
 
     def _all(self, values: Iterable[Value]) -> Classes:
         return frozenset().union(*map(self.of, values))
 
-    def _of(self, value: Value, type_: Scalar) -> Classes:
+    def _of(self, value: Value) -> Classes:
+        if not isinstance(type_ := value.type, Scalar):
+            return frozenset()
         operation = self.lowering.builder.definition(value)
         if value in self.carried:
             return self._all(self.carried[value])
@@ -95,20 +125,12 @@ class _Search:
         if operation.primitive is IF:
             return self._all(region.yields[position] for region in operation.regions)
         if operation.primitive is LOOP:
-            return self._of_loop(operation, position, type_)
+            if position >= operation.attributes["shape"].carried:
+                return _below(type_)
+            return self._all(self._handed_on(operation, value))
         if operation.primitive is CALL or any(map(_is_container, operation.operands)):
             return _below(type_)
         return self._of_operation(operation, type_)
-
-    def _of_loop(self, operation: Operation, position: int, type_: Scalar) -> Classes:
-        shape: LoopShape = operation.attributes["shape"]
-        if position >= shape.carried:
-            return _below(type_)
-        body, first = operation.regions[0], len(operation.regions[0].parameters) - shape.carried
-        for number in range(shape.carried):
-            initial = operation.operands[shape.iterable_operands + number]
-            self.carried[body.parameters[first + number]] = [initial, body.yields[number]]
-        return self._all(self.carried[body.parameters[first + position]])
 
     def _of_operation(self, operation: Operation, type_: Scalar) -> Classes:
         """Of arithmetic of numbers, what it gives of each class; of other operations, their type
@@ -154,33 +176,29 @@ def _is_container(value: Value) -> bool:
 def may_hold_integers(lowering: Lowering, array: Value) -> bool:
     """Whether an array that has a floating dtype as far as types tell may be one of integers."""
     is_of_user = bool(lowering.frames) and not lowering.frames[0].is_of_package  # it is no rule
-    return is_of_user and _IntegerSearch(lowering).of(array)
+    return is_of_user and _settled(_IntegerSearch(lowering), array)
 
 
-class _IntegerSearch:
+class _IntegerSearch(_Rounds[bool]):
     """Whether numbers, and the items of arrays and lists, may be integers."""
 
-    def __init__(self, lowering: Lowering) -> None:
-        self.lowering = lowering
-        self.found: dict[Value, bool] = {}
-
-    def of(self, value: Value) -> bool:
-        if value not in self.found:
-            self.found[value] = False  # of a loop, what comes of what it is given
-            self.found[value] = self._of(value)
-        return self.found[value]
+    nothing = False
 
     def _of(self, value: Value) -> bool:
         if isinstance(value.type, Scalar):
             return any(issubclass(c, _INTEGERS) for c in _possible(self.lowering, value))
         if isinstance(value.type, Array) and np.dtype(value.type.dtype).kind in "biu":
             return True
+        if value in self.carried:
+            return any(map(self.of, self.carried[value]))
         operation = self.lowering.builder.definition(value)
         if operation is None:
-            carried = self.lowering.loops.carried.get(value)
-            return carried is not None and self.of(carried[2])
-        if operation.primitive in (IF, LOOP):
-            return any(map(self.of, _handed_on(operation, value)))
+            return self._of_parameter(value)
+        if operation.primitive is IF:
+            position = operation.results.index(value)
+            return any(self.of(region.yields[position]) for region in operation.regions)
+        if operation.primitive is LOOP:
+            return any(map(self.of, self._handed_on(operation, value)))
         if operation.primitive is LIST:
             return bool(operation.operands) and all(map(self.of, operation.operands))
         if operation.primitive is APPEND:
@@ -191,20 +209,16 @@ class _IntegerSearch:
             return False
         return bool(operation.operands) and all(map(self.of, operation.operands))
 
+    def _of_parameter(self, value: Value) -> bool:
+        """What a loop that is being lowered carries: as in its first trip, until another trip shows
+        that it is not."""
+        if value not in self.lowering.loops.carried:
+            return False
+        entry, number, initial = self.lowering.loops.carried[value]
+        return self.of(initial) or not entry.without_integers.assume(number)
+
 
 _INTEGERS = (int, np.integer)
-
-
-def _handed_on(operation: Operation, value: Value) -> list[Value]:
-    """What a branch or loop may give as one of its results."""
-    position = operation.results.index(value)
-    if operation.primitive is IF:
-        return [region.yields[position] for region in operation.regions]
-    shape: LoopShape = operation.attributes["shape"]
-    yields = operation.regions[0].yields
-    if position >= shape.carried:
-        return [yields[position + shape.exits]]
-    return [operation.operands[shape.iterable_operands + position], yields[position]]
 
 
 def _makes_floats(operation: Operation) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -47,12 +48,36 @@ class Part:
         )
 
 
+@dataclass
+class Assumed:
+    """What is assumed of the leaves that a trip begins with, as it is true of the first trip's.
+
+    holds: the leaves of which it is. refuted: those of which a trip has shown that it is not.
+    """
+
+    holds: set[int] = field(default_factory=set)
+    refuted: set[int] = field(default_factory=set)
+
+    def assume(self, number: int) -> bool:
+        """Whether it may be, of a leaf of which it is true in the first trip."""
+        if number not in self.refuted:
+            self.holds.add(number)
+        return number not in self.refuted
+
+    def settle(self, is_true: Callable[[int], bool]) -> bool:
+        """Whether it is true of what a trip ends with."""
+        refuted = {number for number in self.holds if not is_true(number)}
+        self.refuted |= refuted
+        self.holds -= refuted
+        return not refuted
+
+
 @dataclass(eq=False)
 class Entry:
     """One carried name or storage. mode: how it enters the body.
 
-    parts: what each part refers to. contiguous: the leaves of which it is assumed that they lie in
-    C order. strided: those that do not.
+    parts: what each part refers to. contiguous: the leaves that lie in C order. without_integers:
+    the arrays that have the floating dtype which their type says (see `number_classes`).
 
     leaves: it is taken apart; types are those of the leaves. list: a list of known structure
     that becomes one of unknown length. object: one object, as long as no trip binds another.
@@ -72,8 +97,8 @@ class Entry:
     parts: dict[Path, Part] = field(default_factory=dict)
     reason: str = ""
     count: int = 0
-    contiguous: set[int] = field(default_factory=set)
-    strided: set[int] = field(default_factory=set)
+    contiguous: Assumed = field(default_factory=Assumed)
+    without_integers: Assumed = field(default_factory=Assumed)
     choice: Choice | None = None
     found: Kind | Choice | None = None
     found_types: list[Type] = field(default_factory=list)

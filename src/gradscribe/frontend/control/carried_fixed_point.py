@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend import contiguity as layout
 from gradscribe.frontend import kinds
 from gradscribe.frontend.calls import texts
+from gradscribe.frontend.calls.number_classes import may_hold_integers
+from gradscribe.frontend.contiguity import is_contiguous
 from gradscribe.frontend.control.carried_entry import Entry, leaf_name
 from gradscribe.frontend.control.carried_leaves import is_like, leaves_of
 from gradscribe.frontend.control.carried_overlaps import Overlaps
@@ -173,7 +174,7 @@ class FixedPoint:
             self._note_end(entry, end)
             entry.mode, entry.types = "late", None
             return False
-        return self._join(entry, leaves) and layout.settle(self.lowering, entry, leaves)
+        return self._join(entry, leaves) and self._assumed_rightly(entry, leaves)
 
     def _settle_late(self, entry: Entry, end: Any, leaves: list[Value] | None) -> bool:
         """A name that a trip binds before it reads it, if it does."""
@@ -254,8 +255,16 @@ class FixedPoint:
             settled = False
         if settled:
             ends = self.ends[entry.key] = self._completed(leaves, entry)
-            settled = layout.settle(self.lowering, entry, ends)
+            settled = self._assumed_rightly(entry, ends)
         return settled
+
+    def _assumed_rightly(self, entry: Entry, ends: list[Value]) -> bool:
+        """Whether what a trip ends with is as was assumed of what it began with."""
+        in_order = entry.contiguous.settle(lambda n: is_contiguous(self.lowering, ends[n]))
+        of_floats = entry.without_integers.settle(
+            lambda n: not may_hold_integers(self.lowering, ends[n])
+        )
+        return in_order and of_floats
 
     def _restructure(self, entry: Entry, start: Any, end: Any) -> bool:
         """A list whose number of items changes from trip to trip becomes one of unknown length."""

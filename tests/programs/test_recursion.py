@@ -745,6 +745,50 @@ def test_refusals_show_the_place(
     assert "^" in text
 
 
+def bisected(low, high, root, n):
+    middle = 0.5 * (low + high)
+    if n == 0:
+        return middle * root
+    if middle**2 > root:
+        return bisected(low, middle, root, n - 1)
+    return bisected(middle, high, root, n - 1)
+
+
+def test_only_what_is_active_in_some_call_gets_a_cotangent() -> None:
+    gradient = gs.grad(lambda x: bisected(0.0, 4.0, x, 8))
+    assert gradient(2.0) == gs.jvp(lambda x: bisected(0.0, 4.0, x, 8), (2.0,), (1.0,))[1]
+    assert "d_root" in gradient.source
+    assert "d_low" not in gradient.source
+    assert "d_high" not in gradient.source
+
+
+def shifted(a, b, c, n):
+    return a * b + c if n == 0 else shifted(b, c, a * c, n - 1)
+
+
+def test_what_a_recursion_hands_round_becomes_active() -> None:
+    gs.testing.check_grad(lambda x: shifted(x, 2.0, 3.0, 5) + shifted(2.0, 3.0, 0.5, 2) * x, 0.7)
+
+
+def test_one_function_differentiated_by_different_arguments() -> None:
+    def function(x, y):
+        slopes = gs.grad(shifted)(x, y, 2.0, 3) - gs.grad(shifted, argnums=1)(x, y, x, 3)
+        return slopes * gs.grad(lambda c: y * shifted(x, y, c, 4))(0.5)
+
+    slope = gs.jvp(function, (0.3, 0.7), (1.0, 0.0))[1]
+    h = 1e-6
+    difference = (function(0.3 + h, 0.7) - function(0.3 - h, 0.7)) / (2 * h)
+    assert slope == pytest.approx(difference, rel=1e-7)
+
+
+def test_a_direction_that_does_not_reach_a_recursive_call_of_a_gradient() -> None:
+    def slope(x):
+        reached = gs.grad(lambda a: power(a * x, 2))(2.0)
+        return gs.grad(lambda a: x * power(a, 3))(2.0) + reached
+
+    assert gs.jvp(slope, (3.0,), (1.0,)) == (3.0 * 12.0 + 36.0, 12.0 + 24.0)
+
+
 class Coupled:
     """A recursion that reads more of its object than its result may change in type."""
 

@@ -45,14 +45,6 @@ def pairs_of_both_kinds():
     gs.jvp(chosen, (VECTOR, 1), (VECTOR, 0))
 
 
-@refused_when_run("the derivative of a recursive call along a direction that does not reach it")
-def tangent_beside_a_recursion():
-    def slope(x):
-        return gs.grad(lambda a: x * power_sum(a, 3))(2.0)
-
-    gs.jvp(slope, (1.0,), (1.0,))
-
-
 @refused("reverse mode through the gradient of a recursive function", 2.0)
 def gradient_of_the_gradient_of_a_recursion(x):
     return gs.grad(lambda a: power_sum(a, 3))(x)

@@ -31,7 +31,7 @@ Three operations have regions:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache, cached_property
@@ -245,7 +245,7 @@ class Callee:
         self.name = name
         self._make = make
         self._effect = effect
-        self._derived: dict[str, tuple[Callee, ...]] = {}
+        self._derived: dict[str, dict[Hashable, tuple[Callee, ...]]] = {}
 
     def __repr__(self) -> str:
         return f"<callee {self.name}>"
@@ -262,13 +262,14 @@ class Callee:
         return any(o.primitive.effect for function in bodies for o in walk(function.body))
 
     def derived(
-        self, kind: str, make: Callable[[Callee], tuple[Callee, ...]]
+        self, kind: str, key: Hashable, make: Callable[[str], tuple[Callee, ...]]
     ) -> tuple[Callee, ...]:
-        """The functions of this kind that are derived from it (its adjoint, its tangent)."""
-        found = self._derived.get(kind)
-        if found is None:
-            found = self._derived[kind] = make(self)
-        return found
+        """The functions of this kind (its adjoint, its tangent) that are derived from it for what
+        a key stands for. make: makes them, given what the names of those end in."""
+        known = self._derived.setdefault(kind, {})
+        if key not in known:
+            known[key] = make(str(len(known) + 1) if known else "")
+        return known[key]
 
 
 IterableKind = Literal["range", "array", "sequence", "collected"]

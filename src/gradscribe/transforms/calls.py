@@ -1,6 +1,7 @@
 """Derivatives of calls: functions derived from the called one, made once, and called in turn.
 
-Of a function `f`, differentiated with respect to all its parameters that can be:
+Of a function `f`, differentiated with respect to those parameters, and of those results, that a
+derivative passes through in some call of it (see `activity`):
 
     f_forward   (arguments) -> (results, record)
     f_adjoint   (record, cotangents of results) -> cotangents of arguments
@@ -13,6 +14,7 @@ of the record, too: as one more record.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import compress
@@ -21,6 +23,8 @@ from typing import TYPE_CHECKING
 from gradscribe.ir.core import CALL, Callee, Function, Operation, Value
 from gradscribe.ir.trees import LEAF, Node, Tree, count_leaves
 from gradscribe.ir.types import RecordOf, is_differentiable
+from gradscribe.transforms.activity import Activity, parameter_groups, result_groups
+from gradscribe.transforms.call_flow import Ends
 from gradscribe.transforms.cotangents import any_of, carried_type, name_of, zero
 from gradscribe.transforms.simplify import simplify
 
@@ -33,13 +37,16 @@ if TYPE_CHECKING:
 def mirror_call(scope: Scope, operation: Operation, sweep: ReverseSweep) -> None:
     """Write the mirror of a call, if a cotangent reaches it: the adjoint of what was called, on
     the record that the forward part has kept of this call."""
-    results = [result for result in operation.results if is_differentiable(result.type)]
-    if not any(result in scope.cotangents for result in results):
+    if not any(result in scope.cotangents for result in operation.results):
         return
-    forward, adjoint = _callee(operation).derived("adjoint", _forward_and_adjoint)
+    callee, activity = _callee(operation), scope.context.activity
+    ends = activity.ends[callee]
+    make = partial(_forward_and_adjoint, callee, activity)
+    forward, adjoint = callee.derived("adjoint", activity.key(callee), make)
     record = scope.primal(scope.context.exports.record_of_call(operation, forward))
+    results = [operation.results[number] for number in sorted(ends.outputs)]
     seeds = [scope.cotangents.get(result) or zero(scope, result) for result in results]
-    operands = [operand for operand in operation.operands if is_differentiable(operand.type)]
+    operands = [operation.operands[number] for number in sorted(ends.inputs)]
     gradients = [Value(carried_type(operand.type), name_of(operand)) for operand in operands]
     scope.builder.append(
         Operation(
@@ -60,29 +67,30 @@ def mirror_call(scope: Scope, operation: Operation, sweep: ReverseSweep) -> None
 def tangent_call(tangent: Tangent, operation: Operation) -> None:
     """Append the call of the tangent of what is called, in place of the call."""
     callee = _callee(operation)
-    (derived,) = callee.derived("tangent", _tangent)
+    ends = tangent.activity.ends.get(callee)
+    if ends is None:
+        tangent.builder.append(operation)
+        return
+    make = partial(_tangent, callee, tangent.activity)
+    (derived,) = callee.derived("tangent", tangent.activity.key(callee), make)
     with tangent.located(operation):
-        pairs = zip(operation.operands, callee.function.parameters, strict=True)
         d_operands = [
-            tangent.required(operand)
-            for operand, parameter in pairs
-            if any(is_differentiable(leaf.type) for leaf in parameter.leaves)
+            tangent.required(operation.operands[number])
+            for number in sorted(ends.inputs)
+            if any(is_differentiable(v.type) for v in callee.function.parameters[number].leaves)
         ]
     plain = [r for r in operation.results if not isinstance(r.type, RecordOf)]
     records = operation.results[len(plain) :]
-    d_plain, d_records = (
-        [
-            tangent.define(value, Value(carried_type(value.type), name_of(value)))
-            for value in values
-            if is_differentiable(value.type)
-        ]
-        for values in (plain, records)
-    )
+    active = [operation.results[number] for number in sorted(ends.outputs)]
+    d_active = [
+        tangent.define(value, Value(carried_type(value.type), name_of(value))) for value in active
+    ]
+    count = sum(value in plain for value in active)
     tangent.builder.append(
         replace(
             operation,
             operands=(*operation.operands, *d_operands),
-            results=(*plain, *d_plain, *records, *d_records),
+            results=(*plain, *d_active[:count], *records, *d_active[count:]),
             attributes={"function": derived},
         )
     )
@@ -94,52 +102,57 @@ def _callee(operation: Operation) -> Callee:
     return callee
 
 
-def _forward_and_adjoint(callee: Callee) -> tuple[Callee, Callee]:
+def _forward_and_adjoint(callee: Callee, activity: Activity, variant: str) -> tuple[Callee, Callee]:
     pair: list[Function] = []
 
     def part(number: int) -> Function:
         if not pair:
-            pair.extend(_cut(callee.function))
+            pair.extend(_cut(callee, activity))
         return pair[number]
 
     return (
-        Callee(f"{callee.name}_forward", partial(part, 0), effect=callee.effect),
-        Callee(f"{callee.name}_adjoint", partial(part, 1), effect=False),
+        Callee(f"{callee.name}_forward{variant}", partial(part, 0), effect=callee.effect),
+        Callee(f"{callee.name}_adjoint{variant}", partial(part, 1), effect=False),
     )
 
 
-def _cut(function: Function) -> tuple[Function, Function]:
+def _cut(callee: Callee, activity: Activity) -> tuple[Function, Function]:
     from gradscribe.transforms.adjoint import differentiate
     from gradscribe.transforms.adjoint.split import cut
 
-    forward, adjoint = cut(
-        differentiate(function, _differentiable(function), seed_type=carried_type)
-    )
+    function, ends = callee.function, activity.ends[callee]
+    leaves, results = _leaves(function, ends), _result_leaves(function, ends)
+    inside = activity.inside(callee)
+    forward, adjoint = cut(differentiate(function, leaves, results, carried_type, activity=inside))
     assert isinstance(forward.result, Node)
     record = forward.result.children[1]
     plain = len(forward.body.yields) - forward.record
     return replace(forward, result=Node(tuple, ((LEAF,) * plain) + (record,))), adjoint
 
 
-def _tangent(callee: Callee) -> tuple[Callee]:
-    name = f"{callee.name}_tangent"
-    return (Callee(name, lambda: _tangent_of(callee.function, name), effect=callee.effect),)
+def _tangent(callee: Callee, activity: Activity, variant: str) -> tuple[Callee]:
+    name = f"{callee.name}_tangent{variant}"
+    return (Callee(name, lambda: _tangent_of(callee, activity, name), effect=callee.effect),)
 
 
-def _tangent_of(function: Function, name: str) -> Function:
+def _tangent_of(callee: Callee, activity: Activity, name: str) -> Function:
     """The tangent of a function, its results in the order in which a callee has them."""
     from gradscribe.transforms.tangent import differentiate
 
+    function, ends = callee.function, activity.ends[callee]
     yields = function.body.yields
     plain = len(yields) - function.record
-    whole = differentiate(function, _differentiable(function), carried_type)
+    results = _result_leaves(function, ends)
+    leaves, inside = _leaves(function, ends), activity.inside(callee)
+    whole = differentiate(function, leaves, carried_type, results=results, activity=inside)
     d_yields = whole.body.yields[len(yields) :]
-    d_plain = sum(is_differentiable(value.type) for value in yields[:plain])
+    d_plain = sum(leaf < plain for leaf in results)
     assert isinstance(whole.result, Node)
     trees, d_trees = (
         tree.children[plain:] if isinstance(tree, Node) else ()  # a record may be empty
         for tree in whole.result.children
     )
+    d_trees = tuple(tree for i, tree in enumerate(d_trees, plain) if i in ends.outputs)
     ordered = (*yields[:plain], *d_yields[:d_plain], *yields[plain:], *d_yields[d_plain:])
     children: tuple[Tree, ...] = ((LEAF,) * (plain + d_plain)) + trees + d_trees
     return simplify(
@@ -153,8 +166,20 @@ def _tangent_of(function: Function, name: str) -> Function:
     )
 
 
-def _differentiable(function: Function) -> tuple[int, ...]:
-    """The numbers of the leaves of the parameters that can be differentiated."""
-    leaves = function.body.parameters
-    flags = (is_differentiable(leaf.type) for leaf in leaves)
-    return tuple(compress(range(len(leaves)), flags))
+def _leaves(function: Function, ends: Ends) -> tuple[int, ...]:
+    """The numbers of the leaves of the parameters that are differentiated."""
+    return _differentiable(parameter_groups(function), ends.inputs)
+
+
+def _result_leaves(function: Function, ends: Ends) -> tuple[int, ...]:
+    """The numbers of the leaves of the results that are."""
+    return _differentiable(result_groups(function), ends.outputs)
+
+
+def _differentiable(groups: Sequence[Sequence[Value]], numbers: frozenset[int]) -> tuple[int, ...]:
+    flags = [
+        number in numbers and is_differentiable(value.type)
+        for number, group in enumerate(groups)
+        for value in group
+    ]
+    return tuple(compress(range(len(flags)), flags))

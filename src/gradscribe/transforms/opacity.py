@@ -12,6 +12,7 @@ import functools
 import operator
 import types
 from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 from gradscribe.errors import NoDerivativeError
@@ -20,12 +21,13 @@ from gradscribe.ir.core import (
     CALL,
     LOOP,
     Block,
-    Callee,
     Function,
     Method,
     Operand,
     Operation,
     Value,
+    callees,
+    walk,
 )
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Opaque, holds_opaque, is_unknown
@@ -42,9 +44,11 @@ from gradscribe.primitives.registry import UNKNOWN
 from gradscribe.transforms.activity import (
     has_zero_derivative,
     pairs_of,
+    parameter_groups,
     passes_derivative,
-    reachable,
+    result_groups,
 )
+from gradscribe.transforms.call_flow import CallFlow, Graph, Site, reachable
 
 _OPAQUE = frozenset({EFFECT, RUN, ENTER})
 _READING = frozenset({REREAD, WRITTEN})
@@ -53,17 +57,10 @@ _READING = frozenset({REREAD, WRITTEN})
 
 def refuse_opaque(function: Function, active_leaves: frozenset[int]) -> None:
     """Raise `NoDerivativeError` where a derivative through an opaque call is asked for."""
-    dependences = Dependences(function)
-    if not dependences.calls:
+    bodies = [function.body, *(callee.function.body for callee in callees(function))]
+    if not any(operation.primitive in _OPAQUE for body in bodies for operation in walk(body)):
         return
-    leaves = [function.body.parameters[leaf] for leaf in active_leaves]
-    varied = reachable(filter(passes_derivative, leaves), dependences.uses)
-    useful = reachable(filter(may_be_number, function.body.yields), dependences.sources)
-    refused = [
-        call
-        for call, outcomes in dependences.calls.items()
-        if not useful.isdisjoint(outcomes) and not varied.isdisjoint(call.operands)
-    ]
+    refused = Dependences(function).refused(active_leaves)
     if refused:
         _refuse(next((call for call in refused if not _makes_object(call)), refused[0]))
 
@@ -95,29 +92,81 @@ def reached_unknown(function: Function, leaves: Iterable[int]) -> frozenset[int]
 
 
 def _reached(function: Function, leaves: Iterable[int], among: Any) -> frozenset[int]:
-    active = [function.body.parameters[leaf] for leaf in leaves]
-    varied = reachable(filter(passes_derivative, active), Dependences(function).uses)
+    varied = Dependences(function).varied(leaves)
     results = enumerate(function.body.yields)
     return frozenset(i for i, value in results if value in varied and among(value))
 
 
 class Dependences:
-    """What depends on each value, and what each depends on.
+    """What depends on what in a function, and in those that it calls."""
+
+    def __init__(self, function: Function) -> None:
+        self._function = function
+        self._bodies: dict[Graph, _Body] = {}
+        self._flow = CallFlow(function, self._graph_of)
+
+    def _graph_of(self, function: Function) -> Graph:
+        body = _Body(function)
+        self._bodies[body.graph] = body
+        return body.graph
+
+    def varied(self, leaves: Iterable[int]) -> set[Hashable]:
+        """What depends on these leaves of the arguments in the function itself."""
+        return reachable(self._seeds(leaves), self._flow.outermost.uses)
+
+    @cached_property
+    def useful(self) -> set[Hashable]:
+        """What numbers among its results depend on."""
+        return reachable(self._results, self._flow.outermost.sources)
+
+    def refused(self, leaves: Iterable[int]) -> list[Operation]:
+        """The opaque calls through which a derivative by these leaves would have to pass."""
+        seeds = self._seeds(leaves)
+        found = self._bodies[self._flow.outermost].refused(seeds, self._results)
+        for callee, ends in self._flow.ends(seeds, self._results).items():
+            graph = self._flow.graphs[callee]
+            found += self._bodies[graph].refused(graph.entered(ends), graph.left(ends))
+        return found
+
+    def _seeds(self, leaves: Iterable[int]) -> list[Value]:
+        parameters = self._function.body.parameters
+        return list(filter(passes_derivative, [parameters[leaf] for leaf in leaves]))
+
+    @property
+    def _results(self) -> list[Value]:
+        return list(filter(may_be_number, self._function.body.yields))
+
+
+class _Body:
+    """What depends on what in one function.
 
     Beside the values, the hidden states are nodes: each call that may change one makes a new one of
-    it. What comes after a call depends on that; in a loop, what comes before it does, too.
-    calls: the opaque calls, each with what may depend on what it is given. inside: the functions of
-    the program that are called, with the hidden states before and after them.
+    it. What comes after a call depends on that; in a loop, what comes before it does, too. Inputs
+    are the parameters and the states before; outputs the results, the states after, and what may
+    be changed of the arguments.
+    calls: the opaque calls, each with what may depend on what it is given.
     """
 
     def __init__(self, function: Function) -> None:
-        self.uses: dict[Any, list[Any]] = {}
-        self.sources: dict[Any, list[Any]] = {}
+        self.graph = Graph()
         self.calls: dict[Operation, list[Hashable]] = {}
         self._states: dict[str, object] = {domain: object() for domain in DOMAINS}
         self._managed: list[Value] = []
-        self._inside: dict[Callee, tuple[dict[str, object], dict[str, object]]] = {}
+        parameters = parameter_groups(function)
+        self.graph.inputs = [*parameters, *_each(self._states.values())]
         self._enter(function.body)
+        states = _each(self._states.values())
+        self.graph.outputs = [*result_groups(function), *states, *parameters]
+
+    def refused(self, seeds: Iterable[Hashable], results: Iterable[Hashable]) -> list[Operation]:
+        """The calls that depend on a seed, and on whose outcome a result depends."""
+        varied = reachable(seeds, self.graph.uses)
+        useful = reachable(results, self.graph.sources)
+        return [
+            call
+            for call, outcomes in self.calls.items()
+            if not useful.isdisjoint(outcomes) and not varied.isdisjoint(call.operands)
+        ]
 
     def _enter(self, block: Block) -> None:
         for operation in block.operations:
@@ -149,33 +198,24 @@ class Dependences:
             self._depend(state, start[domain])
 
     def _compute(self, operation: Operation) -> None:
+        if operation.primitive is CALL:
+            self._call_inside(operation)
+            return
         for source, result in pairs_of(operation):
             carries = _carries(source) or operation.primitive in _READING
             if carries and _carries(result):
                 self._depend(source, result)
-        if operation.primitive is CALL and operation.attributes["function"].effect:
-            self._call_inside(operation)
 
     def _call_inside(self, call: Operation) -> None:
-        """A call of a function of the program: what its body does to objects and hidden states, in
-        any call of it. (What it refuses is found when it is differentiated itself.)"""
-        callee = call.attributes["function"]
-        body, before = callee.function.body, self._states
-        if callee not in self._inside:
-            start, end = ({domain: object() for domain in DOMAINS} for _ in range(2))
-            self._inside[callee] = start, end
-            outer, self.calls, self._states = self.calls, {}, dict(start)
-            self._enter(body)
-            for domain, state in self._states.items():
-                self._depend(state, end[domain])
-            self.calls = outer
-        start, end = self._inside[callee]
-        for domain, state in before.items():
-            self._depend(state, start[domain])
-        self._states = dict(end)
-        for operand, parameter in zip(call.operands, body.parameters, strict=True):
-            self._depend(operand, parameter)
-            self._depend_all([parameter], _changeable([operand]))
+        """A call of a function of the program."""
+        callee, before = call.attributes["function"], self._states
+        self._states = {domain: object() for domain in before}
+        states = self._states.values()
+        changed = [operand if _changeable([operand]) else object() for operand in call.operands]
+        inputs, outputs = (*call.operands, *before.values()), (*call.results, *states, *changed)
+        self.graph.sites.append(Site(callee, inputs, outputs))
+        if callee.effect:
+            self._depend_all([self._states[FILES]], self._managed)
 
     def _call(self, call: Operation) -> None:
         contract = _contract(call)
@@ -208,8 +248,11 @@ class Dependences:
                 self._depend(source, result)
 
     def _depend(self, source: Hashable, result: Hashable) -> None:
-        self.uses.setdefault(source, []).append(result)
-        self.sources.setdefault(result, []).append(source)
+        self.graph.depend(source, result)
+
+
+def _each(nodes: Iterable[Hashable]) -> list[tuple[Hashable, ...]]:
+    return [(node,) for node in nodes]
 
 
 def check_known(operation: Operation, partial: Any) -> None:

@@ -8,7 +8,7 @@ function of the arguments that it depends on so. The others stay calls of the us
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,8 +20,7 @@ from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Function, Operand, Operation, Value, callees, walk
 from gradscribe.ir.types import Array, Opaque, Scalar, Tuple, is_differentiable
 from gradscribe.primitives.control import EFFECT, GIVEN, ITEM, TUPLE
-from gradscribe.transforms.activity import passes_derivative, reachable
-from gradscribe.transforms.opacity import Dependences, may_be_number
+from gradscribe.transforms.opacity import Dependences
 
 
 def with_pullbacks(function: Function, active_leaves: Sequence[int]) -> Function:
@@ -30,9 +29,7 @@ def with_pullbacks(function: Function, active_leaves: Sequence[int]) -> Function
     if not calls:
         return function
     dependences = Dependences(function)
-    leaves = [function.body.parameters[leaf] for leaf in active_leaves]
-    varied = reachable(filter(passes_derivative, leaves), dependences.uses)
-    useful = reachable(filter(may_be_number, function.body.yields), dependences.sources)
+    varied, useful = dependences.varied(active_leaves), dependences.useful
     changed = {o for o in calls if o.result in useful and not varied.isdisjoint(o.operands)}
     if not changed:
         return function
@@ -52,7 +49,7 @@ def has_recorded(function: Function) -> bool:
 
 
 class _Rewriting:
-    def __init__(self, function: Function, calls: set[Operation], varied: set[Value]) -> None:
+    def __init__(self, function: Function, calls: set[Operation], varied: set[Hashable]) -> None:
         self._facts = function.facts
         self._calls = calls
         self._varied = varied

@@ -35,7 +35,7 @@ from gradscribe.ir.types import Type, cotangent_type, is_differentiable
 from gradscribe.primitives.control import ADD_ITEMS, COPY, ENTER, EXIT, GIVEN
 from gradscribe.primitives.indexing import ACCUMULATE, GATHER, GETITEM, STORE, is_whole, may_repeat
 from gradscribe.transforms.absence import absences
-from gradscribe.transforms.activity import active_values
+from gradscribe.transforms.activity import Activity, activity_of
 from gradscribe.transforms.adjoint import lists
 from gradscribe.transforms.adjoint.context import Context
 from gradscribe.transforms.adjoint.given import mirror_given
@@ -92,19 +92,21 @@ def differentiate(
     active: Sequence[int],
     seeded: Sequence[int] | None = None,
     seed_type: Callable[[Type], Type] = cotangent_type,
+    activity: Activity | None = None,
 ) -> Joined:
     """The function joined with its adjoint with respect to these leaves of its arguments.
 
     seeded: the leaves of the result that have cotangents (None: all differentiable ones).
-    seed_type: the type of the cotangent of a result.
+    seed_type: the type of the cotangent of a result. activity: what is active, where that is known.
     The first sweep finds which stored-to arrays the adjoint reads inside of loops; if there are
     any, a second one undoes the stores to them. (Likewise for carried cotangents of which a trip
     may leave none.) What was kept then tells what need not be, as it is soon computed again; a
     last sweep does that.
     """
-    refuse_opaque(function, frozenset(active))
+    if activity is None:
+        refuse_opaque(function, frozenset(active))
+        activity = activity_of(function, frozenset(active))
     structure = Structure(function)
-    values = active_values(function, frozenset(active))
     templates: Templates = {}
     restored: frozenset[Value] = frozenset()
     chosen: Choice | None = None
@@ -118,7 +120,7 @@ def differentiate(
             function,
             structure,
             exports,
-            values,
+            activity,
             restored,
             recomputed,
             undefined=undefined,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from gradscribe.ir.core import Function, Operation, Value
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array
+from gradscribe.transforms.activity import Activity
 from gradscribe.transforms.storage import Exports
 from gradscribe.transforms.structure import Structure
 
@@ -32,7 +33,7 @@ class Context:
     function: Function
     structure: Structure
     exports: Exports
-    active: set[Value]
+    activity: Activity
     restored: frozenset[Value]
     recomputed: frozenset[Value] = frozenset()
     wanted: set[Value] = field(default_factory=set)
@@ -55,6 +56,10 @@ class Context:
         self.present = present
         yield
         self.present = None
+
+    @property
+    def active(self) -> set[Value]:
+        return self.activity.values
 
     @property
     def facts(self) -> Facts:

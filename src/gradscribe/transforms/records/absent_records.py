@@ -13,7 +13,7 @@ from dataclasses import replace
 from gradscribe.ir.core import IF, LOOP, Function, LoopShape, Operation, Value, walk
 from gradscribe.ir.types import Collected, Sequence
 from gradscribe.primitives.control import LIST, STACK, UNDEF
-from gradscribe.transforms.activity import reachable
+from gradscribe.transforms.call_flow import reachable
 from gradscribe.transforms.records.edits import RecordEdits
 
 

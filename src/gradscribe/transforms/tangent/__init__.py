@@ -10,8 +10,9 @@ or an operation on several tangents, must be given one.
 from __future__ import annotations
 
 import inspect
+import itertools
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -19,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.inlined_rules import inline
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import (
@@ -41,7 +41,6 @@ from gradscribe.ir.trees import Node
 from gradscribe.ir.types import (
     Array,
     Never,
-    RecordOf,
     Scalar,
     Tuple,
     Type,
@@ -53,7 +52,7 @@ from gradscribe.ir.types import Sequence as ListType
 from gradscribe.primitives import control, indexing
 from gradscribe.transforms import conjugates
 from gradscribe.transforms.absence import absences, telling
-from gradscribe.transforms.activity import STRUCTURAL, active_values
+from gradscribe.transforms.activity import STRUCTURAL, Activity, activity_of
 from gradscribe.transforms.calls import tangent_call
 from gradscribe.transforms.cotangents import call, constant, name_of, same_lengths, zero_if_there
 from gradscribe.transforms.opacity import check_known, refuse_opaque
@@ -75,26 +74,31 @@ def differentiate(
     tangent_type: Callable[[Type], Type] = cotangent_type,
     *,
     of_gradient: bool = False,
+    results: Collection[int] | None = None,
+    activity: Activity | None = None,
 ) -> Function:
     """The tangent of a function along its active leaves (numbers of parameter leaves).
 
     It takes the function's parameters and then, for each parameter with active leaves, its
     tangent `d_<name>` (numbered where that is taken) of the same structure, with None at other
     leaves. It returns (result, d_result), where d_result has the structure of the result, with
-    None for what is not differentiable. tangent_type: the type of the tangent of a parameter.
+    None for what is not differentiable, or not one of the leaves `results`. tangent_type: the type
+    of the tangent of a parameter. activity: what is active, where that is known.
     of_gradient: the function is a gradient, which checks that it depends on no choice of vectors
     (`primitives.gauge`), and so may read tangents of such.
     """
-    refuse_opaque(function, frozenset(active))
-    tangent = Tangent(function, active, of_gradient)
+    if activity is None:
+        refuse_opaque(function, frozenset(active))
+        activity = activity_of(function, frozenset(active))
+    tangent = Tangent(function, activity, of_gradient)
     parameters = tuple(tangent.parameters(frozenset(active), tangent_type))
     undefined = {tangent.required(leaf) for leaf in function.undefined.intersection(tangent.known)}
     body = function.body
+    wanted = range(len(body.yields)) if results is None else results
+    flags = [is_differentiable(v.type) and i in wanted for i, v in enumerate(body.yields)]
     with tangent.builder.block() as operations:
         tangent.block(body)
-        leaves = [value for value in body.yields if is_differentiable(value.type)]
-        d_leaves = [tangent.required(value) for value in leaves]
-    flags = iter([is_differentiable(value.type) for value in body.yields])
+        d_leaves = list(map(tangent.required, itertools.compress(body.yields, flags)))
     return Function(
         f"{function.name}_tangent",
         (*function.parameters, *parameters),
@@ -103,7 +107,7 @@ def differentiate(
             tuple(operations),
             (*body.yields, *d_leaves),
         ),
-        Node(tuple, (function.result, keep_leaves(function.result, flags))),
+        Node(tuple, (function.result, keep_leaves(function.result, iter(flags)))),
         function.facts,
         undefined=function.undefined | undefined,
     )
@@ -112,16 +116,15 @@ def differentiate(
 class Tangent:
     """The tangents of one function, as they are made.
 
-    active: the values that have, or need, a tangent. builder: where operations are appended.
+    active: the values that have, or need, a tangent. activity: what is active, in the functions
+    that are called, too. builder: where operations are appended.
     """
 
-    def __init__(
-        self, function: Function, active: tuple[int, ...], of_gradient: bool = False
-    ) -> None:
+    def __init__(self, function: Function, activity: Activity, of_gradient: bool = False) -> None:
         self.builder = Builder(function.facts)
         self._of_gradient = of_gradient
-        self.active = active_values(function, frozenset(active))
-        self.active |= set(recorded_values(function))
+        self.activity = activity
+        self.active = activity.values | set(recorded_values(function))
         self._function = function
         self._tangents: dict[Value, Value] = {}
         self.poles = Poles(self.builder)
@@ -219,12 +222,6 @@ class Tangent:
                 for position in range(len(type_.items))
             ]
             return builder.call(control.TUPLE, {"items": tuple(map(self._tangent_item, items))})
-        if isinstance(type_, RecordOf):
-            raise UnsupportedError(
-                "the derivative of a recursive call along a direction that does not reach it",
-                "differentiate with respect to what the call is given, too",
-                builder.location,
-            )
         return zero_if_there(builder, value, telling(self._absent, value), value)
 
     @cached_property

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from gradscribe.ir.core import (
-    CALL,
     IF,
     LOOP,
     Block,
@@ -37,12 +36,12 @@ Item = TypeVar("Item")
 
 
 def recorded_values(function: Function) -> Iterator[Value]:
-    """The results of regions and calls that end up in the record that a function returns. They
+    """The results of regions that end up in the record that a function returns. They
     have tangents in any case: a zero can be made of a value only where it is defined."""
     made = {
         result: operation
         for operation in walk(function.body)
-        if operation.primitive in (IF, LOOP, CALL)
+        if operation.primitive in (IF, LOOP)
         for result in operation.results
     }
     yields = function.body.yields
@@ -61,8 +60,6 @@ def _merged(operation: Operation, result: Value) -> list[Value]:
     position = operation.results.index(result)
     if operation.primitive is IF:
         return [region.yields[position] for region in operation.regions]
-    if operation.primitive is CALL:
-        return []
     shape: LoopShape = operation.attributes["shape"]
     body = operation.regions[0]
     if position >= shape.carried:

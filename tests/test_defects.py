@@ -11,6 +11,7 @@ from gradscribe.codegen.statements import Statements
 from gradscribe.compiler import generated, stages
 from gradscribe.errors import GradscribeError, InternalError, UnsupportedError
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.primitives.typing import TypeRuleError
 from gradscribe.transforms import adjoint, tangent
 from gradscribe.transforms.adjoint.scopes import Scope
 from gradscribe.transforms.bufferize.aliasing import Aliasing
@@ -202,3 +203,21 @@ def test_an_empty_argument_may_be_read_on_a_path_that_is_not_taken():
     with pytest.raises((IndexError, GradscribeError)) as caught:
         gs.grad(either)(np.array([1.0, 2.0]), (), 2)
     assert not isinstance(caught.value, InternalError)
+
+
+@pytest.mark.parametrize("transform", [adjoint, tangent])
+def test_types_that_do_not_fit_in_a_derivative_are_refused_where_the_operation_stands(
+    monkeypatch, transform
+):
+    def misfit(*args):
+        raise TypeRuleError("axes of 3 and 2 do not broadcast")
+
+    monkeypatch.setattr(adjoint, "apply_rule", misfit)
+    monkeypatch.setattr(tangent.Tangent, "_rule", misfit)
+    with pytest.raises(UnsupportedError) as caught:
+        if transform is adjoint:
+            gs.grad(program)(X)
+        else:
+            gs.jvp(program, (X,), (X,))
+    assert "cannot be compiled here: axes of 3 and 2 do not broadcast" in caught.value.what
+    assert caught.value.location.statement.strip() in ("y = x * x", "return np.sum(y)")

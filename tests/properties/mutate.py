@@ -181,6 +181,8 @@ def check_tensors(made: Mutant, expected: Any) -> None:
         return
     if expected is None or re.search(r"\.(var|std|size|max|min|T|tolist|item)\b", made.text):
         return
+    if re.search(r"\bnp\.ndarray\b|\btype\(", made.text):  # Tensors may take another path
+        return
 
     def tensor(value: Any) -> Any:
         if type(value) is np.ndarray and value.dtype == np.float64:
@@ -242,10 +244,10 @@ def _check_derivative(
     leaves = [np.asarray(x) for x in flatten([made.args, cotangent])[1] if _is_floating(x)]
     if any(x.dtype.char in "efF" for x in leaves) or not np.isfinite([backward, forward]).all():
         return
-    values = [_inner(cotangent, _at(made, direction, h)) for h in (-1e-6, 0.0, 1e-6)]
-    if not max(values) - min(values) <= 1e-3 * (1 + max(map(abs, values))):
-        return  # it jumps
     try:
+        values = [_inner(cotangent, _at(made, direction, h)) for h in (-1e-6, 0.0, 1e-6)]
+        if not max(values) - min(values) <= 1e-3 * (1 + max(map(abs, values))):
+            return  # it jumps
         slopes = [
             _inner(cotangent, _seeded(lambda at=at, h=h: _slope(made, direction, at * h, h)))
             for h in (1e-5, 1e-6, 1e-4)
@@ -253,6 +255,8 @@ def _check_derivative(
         ]
     except ArithmeticError:
         return  # it has a pole nearby
+    except (RecursionError, TooLong):
+        return  # it does not end nearby
     spread = max(slopes) - min(slopes)  # large at corners, at jumps, and where it is all rounding
     if not np.isfinite(spread) or spread > 1e-2 * (1 + max(map(abs, slopes))):
         return

@@ -335,7 +335,28 @@ def quantile_of_unknown_method(x):
 
 
 @refused(
-    "`repeat` cannot be compiled here: a list is repeated a whole number of times", 0.5, [1.0, 2.0]
+    "this repetition cannot be compiled here: a list is repeated a whole number of times",
+    0.5,
+    [1.0, 2.0],
 )
 def list_times_a_fraction(x, items):
     return x + (items * 1.5)[0]
+
+
+@refused("this index cannot be compiled here: the places of a list's items are integers", VECTOR)
+def item_at_a_float(x):
+    place = 0.0 * len(x)
+    return np.sum([x[:2], x][place][-1])
+
+
+@refused("this index cannot be compiled here: the places of a list's items are integers", VECTOR)
+def item_at_a_list(x):
+    items = [x * i for i in range(len(x))]
+    return np.sum(items[[0]][-1])
+
+
+@refused("this store cannot be compiled here: the places of a list's items are integers", VECTOR)
+def item_stored_at_a_float(x):
+    items = [x[:2], x]
+    items[x[0]] = x
+    return np.sum(items[0])

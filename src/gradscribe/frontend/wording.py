@@ -15,8 +15,9 @@ from gradscribe.ir.core import Primitive, Value
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Array, Sequence, Tuple, Type
+from gradscribe.primitives.control import GET, SET
 from gradscribe.primitives.indexing import ACCUMULATE, GATHER, GETITEM, STORE
-from gradscribe.primitives.lists import ORDER
+from gradscribe.primitives.lists import DELETE, INSERT, ORDER, REPEAT
 
 _SIGNS = {
     operator.add: "+",
@@ -50,6 +51,11 @@ _STATEMENTS = {
     STORE: "this store",
     ACCUMULATE: "this store",
     ORDER: "this sort",
+    GET: "this index",
+    SET: "this store",
+    INSERT: "this insertion",
+    DELETE: "this deletion",
+    REPEAT: "this repetition",
 }
 _CONTAINERS = {ListRef: "a list", TupleOf: "a tuple", DictRef: "a dict"}
 

@@ -14,6 +14,7 @@ from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import (
     BOOL,
     INT,
+    Array,
     Collected,
     Opaque,
     Scalar,
@@ -25,7 +26,7 @@ from gradscribe.ir.types import (
     one_of,
 )
 from gradscribe.primitives.registry import GRADIENTS, LINEAR, register
-from gradscribe.primitives.typing import type_of
+from gradscribe.primitives.typing import TypeRuleError, type_of
 
 
 def signature(*names: str) -> Signature:
@@ -95,8 +96,18 @@ POP = Primitive("pop", _pop_type, signature("x"), tangent=LINEAR)
 """The list `x` without its last item; the item itself is `get(x, -1)` before."""
 
 
+def check_position(index: Any) -> None:
+    """Refuse what is no integer as the place of an item in a list."""
+    type_ = index if isinstance(index, Type) else type_of(index)
+    is_list = isinstance(type_, (Array, Sequence, Tuple)) and getattr(type_, "rank", 1) > 0
+    is_number = isinstance(type_, (Scalar, Array)) and np.dtype(type_.dtype).kind not in "iub"
+    if is_list or is_number:
+        raise TypeRuleError("the places of a list's items are integers", "convert it: `int(i)`")
+
+
 def _get_type(facts: Facts, callee: Any, x: Type, index: Any) -> Type:
     assert isinstance(x, Sequence)
+    check_position(index)
     return one_of(x.item)
 
 
@@ -106,6 +117,7 @@ GET = Primitive("get", _get_type, signature("x", "index"), tangent=LINEAR, cheap
 
 def _set_type(facts: Facts, callee: Any, x: Type, index: Any, value: Type) -> Type:
     assert isinstance(x, Sequence)
+    check_position(index)
     return Sequence(join_items(x.item, value, facts), x.length)
 
 

@@ -17,7 +17,7 @@ from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Operation, Primitive, SliceOf, Value
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import INT, Array, Opaque, Scalar, Sequence, Tuple, Type, join_items
-from gradscribe.primitives.control import APPEND, GET, LIST, POP, SET, signature
+from gradscribe.primitives.control import APPEND, GET, LIST, POP, SET, check_position, signature
 from gradscribe.primitives.indexing import ACCUMULATE, STORE, slice_length
 from gradscribe.primitives.registry import LINEAR, PRIMITIVES, adjoint, constant
 from gradscribe.primitives.typing import TypeRuleError, dims_of, row_type
@@ -82,6 +82,7 @@ SET_SECTION = Primitive(
 
 
 def _insert_type(facts: Facts, callee: Any, x: Sequence, index: Any, value: Type) -> Type:
+    check_position(index)
     return Sequence(join_items(x.item, value, facts), None if x.length is None else x.length + 1)
 
 
@@ -90,6 +91,7 @@ INSERT = Primitive("insert", _insert_type, signature("x", "index", "value"), tan
 
 
 def _delete_type(facts: Facts, callee: Any, x: Sequence, index: Any) -> Type:
+    check_position(index)
     return Sequence(x.item, None if x.length is None else x.length + -1)
 
 

@@ -11,11 +11,13 @@ from __future__ import annotations
 import functools
 import operator
 import types
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
-from gradscribe.errors import NoDerivativeError
+from gradscribe.errors import NoDerivativeError, UnsupportedError
+from gradscribe.frontend import wording
 from gradscribe.frontend.refusals import Refused
 from gradscribe.ir.core import (
     CALL,
@@ -29,6 +31,7 @@ from gradscribe.ir.core import (
     callees,
     walk,
 )
+from gradscribe.ir.lengths import BroadcastError
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Opaque, holds_opaque, is_unknown
 from gradscribe.primitives.contract_kinds import DOMAINS, FILES, LEADS, RAISED, Contract
@@ -41,6 +44,7 @@ from gradscribe.primitives.contracts import (
 from gradscribe.primitives.control import CAUGHT, EFFECT, ENTER, RAISE, RENEW, REREAD, RUN, WRITTEN
 from gradscribe.primitives.functions import FUNCTION
 from gradscribe.primitives.registry import UNKNOWN
+from gradscribe.primitives.typing import TypeRuleError
 from gradscribe.transforms.activity import (
     has_zero_derivative,
     pairs_of,
@@ -264,6 +268,21 @@ def check_known(operation: Operation, partial: Any) -> None:
             "`gs.primitive`",
             operation.location,
         )
+
+
+@contextmanager
+def refusing_misfits(operation: Operation) -> Iterator[None]:
+    """Around what makes the derivative of an operation: types that do not fit in it are refused
+    where the operation stands in the user's source."""
+    try:
+        yield
+    except (TypeRuleError, BroadcastError) as error:
+        raise UnsupportedError(
+            f"the derivative of {wording.operation(operation.primitive, operation.callee)} cannot "
+            f"be compiled here: {error}",
+            "give it values whose shapes and dtypes fit, and are known when it is compiled",
+            operation.location,
+        ) from error
 
 
 def _contract(call: Operation) -> Contract:

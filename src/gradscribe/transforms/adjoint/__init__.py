@@ -48,7 +48,7 @@ from gradscribe.transforms.adjoint.scopes import Scope, TopScope
 from gradscribe.transforms.calls import mirror_call
 from gradscribe.transforms.cotangents import constant, name_of, of_dtype, project, zero
 from gradscribe.transforms.definedness import possibly_undefined
-from gradscribe.transforms.opacity import refuse_opaque
+from gradscribe.transforms.opacity import refuse_opaque, refusing_misfits
 from gradscribe.transforms.storage import Exports, derived, store_at, view_at
 from gradscribe.transforms.structure import Structure
 from gradscribe.transforms.templates import Templates
@@ -222,12 +222,13 @@ class ReverseSweep:
     def __call__(self, scope: Scope) -> None:
         for operation in reversed(scope.block.operations):
             scope.builder.location = derived(operation.location)
-            if operation.primitive in _REGIONS:
-                _REGIONS[operation.primitive](scope, operation, self)
-            elif operation.primitive in (ENTER, EXIT):
-                mirror_context(scope, operation)
-            else:
-                self._mirror(scope, operation)
+            with refusing_misfits(operation):
+                if operation.primitive in _REGIONS:
+                    _REGIONS[operation.primitive](scope, operation, self)
+                elif operation.primitive in (ENTER, EXIT):
+                    mirror_context(scope, operation)
+                else:
+                    self._mirror(scope, operation)
             scope.context.swept.add(operation)
 
     def _mirror(self, scope: Scope, operation: Operation) -> None:

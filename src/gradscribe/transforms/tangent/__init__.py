@@ -55,7 +55,7 @@ from gradscribe.transforms.absence import absences, telling
 from gradscribe.transforms.activity import STRUCTURAL, Activity, activity_of
 from gradscribe.transforms.calls import tangent_call
 from gradscribe.transforms.cotangents import call, constant, name_of, same_lengths, zero_if_there
-from gradscribe.transforms.opacity import check_known, refuse_opaque
+from gradscribe.transforms.opacity import check_known, refuse_opaque, refusing_misfits
 from gradscribe.transforms.tangent.fitting import fit
 from gradscribe.transforms.tangent.poles import Poles
 from gradscribe.transforms.tangent.regions import recorded_values, tangent_if, tangent_loop
@@ -162,7 +162,8 @@ class Tangent:
         """Append the operations of a block, each followed by its tangent."""
         for operation in block.operations:
             if not self.active.isdisjoint(operation.results):
-                _VISITORS.get(operation.primitive, Tangent.plain)(self, operation)
+                with refusing_misfits(operation):
+                    _VISITORS.get(operation.primitive, Tangent.plain)(self, operation)
                 continue
             self.builder.append(operation)
             if operation.primitive is control.UNDEF:

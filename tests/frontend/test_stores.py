@@ -365,3 +365,13 @@ def test_what_fills_an_array_of_integers_is_cut_off() -> None:
         return np.sum(np.full_like(np.zeros(2, int), x[0]) * x[1])
 
     assert list(gs.grad(function)(np.array([2.6, 1.7]))) == [0.0, 4.0]
+
+
+@pytest.mark.parametrize("axes", [(1, 1), (1, 1, 1)])
+def test_leading_axes_of_a_sum_with_the_part_it_is_stored_to_are_dropped(axes: tuple[int]) -> None:
+    def function(x, axes=axes):
+        y = x * 1.0
+        y[1:2] = y[1:2] * np.reshape(x[0], axes)
+        return y
+
+    gs.testing.check_grad(function, np.array([3.0, 2.0, 5.0]))

@@ -24,7 +24,7 @@ from gradscribe.codegen.listing import Listing, is_derived
 from gradscribe.codegen.objects import augmenting, changing
 from gradscribe.codegen.rewriting import call_method, same, without_minus
 from gradscribe.codegen.uses import stored_value
-from gradscribe.ir.core import CALL, Location, Operation, Primitive
+from gradscribe.ir.core import CALL, Location, Operand, Operation, Primitive
 from gradscribe.ir.types import Scalar
 from gradscribe.primitives import control, indexing, lists
 from gradscribe.primitives.raising import may_raise
@@ -92,7 +92,8 @@ def _store(listing: Listing, operation: Operation) -> None:
     array, value = operation.operands[0], _stored(listing, operation)
     view = _view(listing, operation)
     change = change_of(view, value, is_derived(operation.location))
-    if change is not None and casts_in_place(operation.operands[1].type, array.type):
+    in_place = casts_in_place(operation.operands[1].type, array.type)
+    if change is not None and in_place and not _drops_axes(listing, operation, view, value):
         statement: ast.stmt = changed(_place(view), *change)
     else:
         statement = assign(_subscripted(view), value)
@@ -126,6 +127,18 @@ def _accumulated_at(listing: Listing, operation: Operation) -> ast.expr:
         index = ast.Subscript(listing.write.scope.numpy("s_"), index, ast.Load())
     arguments = [place.value, index, value if positive is None else positive]
     return ast.Call(ast.Attribute(function, "at", ast.Load()), arguments, [])
+
+
+def _drops_axes(listing: Listing, store: Operation, read: ast.expr, value: ast.expr) -> bool:
+    """Whether the sum of a part of an array and something is stored to that part without its
+    leading axes, as `=` does, and `+=` does not."""
+    assert isinstance(value, ast.BinOp)
+    made = listing.plan.uses.producer.get(store.operands[1])
+    part = made and made.attributes.get("x" if same(value.left, read) else "y")
+    if made is None or not isinstance(part, Operand):
+        return False
+    before, after = made.operands[part.index].type, made.result.type
+    return getattr(before, "rank", 0) < getattr(after, "rank", 0)
 
 
 def _view(listing: Listing, operation: Operation) -> ast.expr:

@@ -49,11 +49,13 @@ def section(lowering: Lowering, node: Any, owner: Iteration, index: Any) -> Any:
         numbers = range(*(part.value for part in owner.parts))
         try:
             return Static(numbers[index.value])
-        except (IndexError, TypeError) as error:
+        except (IndexError, TypeError, ValueError) as error:
             lowering.raises(node, error)
     parts = (index.start, index.stop, index.step) if isinstance(index, slice) else (index,)
     if len(parts) == 3 and all(part is None or isinstance(part, Static) for part in parts):
         start, stop, step = (part and part.value for part in parts)
+        if step == 0:
+            lowering.raises(node, ValueError("slice step cannot be zero"))
         if (start, stop, step) == (None, None, -1):
             return Iteration("range", owner.parts, not owner.reversed)
         counts_up = owner.parts[2] == Static(1) and not owner.reversed

@@ -219,5 +219,5 @@ def test_types_that_do_not_fit_in_a_derivative_are_refused_where_the_operation_s
             gs.grad(program)(X)
         else:
             gs.jvp(program, (X,), (X,))
-    assert "cannot be compiled here: axes of 3 and 2 do not broadcast" in caught.value.what
+    assert caught.value.what == "axes of 3 and 2 do not broadcast"
     assert caught.value.location.statement.strip() in ("y = x * x", "return np.sum(y)")

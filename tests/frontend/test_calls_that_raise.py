@@ -25,6 +25,8 @@ CALLS = {
     "what has no hash": lambda x: collections.Counter([[x[0]], [x[1]]]),
     "a memo that is none": lambda x: copy.deepcopy(x, [1, 2]),
     "a dict of two": lambda x: dict({"a": x[0]}, {"b": x[1]}),
+    "a text that is no choice": lambda x: np.array(x, copy="a"),
+    "a casting that is none": lambda x: np.add(x, x, casting="z"),
     "a list that fills": lambda x: x.copy().fill([1, 2]),
 }
 

@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import Any
 
 from gradscribe.errors import NoDerivativeError, UnsupportedError
-from gradscribe.frontend import wording
 from gradscribe.frontend.refusals import Refused
 from gradscribe.ir.core import (
     CALL,
@@ -277,12 +276,8 @@ def refusing_misfits(operation: Operation) -> Iterator[None]:
     try:
         yield
     except (TypeRuleError, BroadcastError) as error:
-        raise UnsupportedError(
-            f"the derivative of {wording.operation(operation.primitive, operation.callee)} cannot "
-            f"be compiled here: {error}",
-            "give it values whose shapes and dtypes fit, and are known when it is compiled",
-            operation.location,
-        ) from error
+        advice = getattr(error, "advice", "") or "give it values whose shapes and dtypes fit"
+        raise UnsupportedError(str(error), advice, operation.location) from error
 
 
 def _contract(call: Operation) -> Contract:

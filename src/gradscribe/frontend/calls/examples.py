@@ -3,6 +3,7 @@ does in the program.
 
 `Examples(lowering)` have the lengths of the specializing call; `Examples(lowering, certain=True)`
 are of the types alone, whatever the lengths: what Python raises for them it raises in each call.
+Of what may be a Tensor there is none.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from gradscribe.frontend.values import (
     TupleOf,
 )
 from gradscribe.ir.core import SliceOf, Value
+from gradscribe.ir.types import Array, Scalar, Type
 
 if TYPE_CHECKING:
     from gradscribe.frontend.lowering import Lowering
@@ -102,12 +104,20 @@ class Examples:
         raise UnknownError
 
     def _of_type(self, value: Value) -> Any:
+        if self.lowering.has_tensors and not _is_no_tensor(value.type):
+            raise UnknownError
         try:
             if self.certain:
                 return smallest_example(value.type)
             return example(self.lowering.builder.facts, value.type)
         except (LookupError, ValueError):  # NumPy makes no array of such lengths, or of so many
             raise UnknownError from None
+
+
+def _is_no_tensor(type_: Type) -> bool:
+    if isinstance(type_, Array):
+        return type_.spelling == "numpy"
+    return isinstance(type_, Scalar) and type_.weak
 
 
 def attribute(owner: Any, name: str) -> Any:

@@ -79,7 +79,7 @@ def call_as_python(function: F) -> F:
     @functools.wraps(function)
     def lower(lowering: Lowering, node: Any, callee: Any, arguments: Any, keywords: Any) -> Any:
         called = functools.partial(_called, callee, arguments, keywords)
-        python = _for_types(lowering, called)
+        python = _for_types(lowering, callee, arguments, keywords)
         try:
             result = function(lowering, node, callee, arguments, keywords)
         except UnsupportedError as error:
@@ -87,7 +87,7 @@ def call_as_python(function: F) -> F:
         except _MISTAKES as error:
             refused = _raise_as_python(lowering, node, error, called)
         else:
-            if not isinstance(python, _OF_TYPES) or isinstance(result, (Iteration, OneShot)):
+            if python is None or isinstance(result, (Iteration, OneShot)):
                 return result  # what cannot be iterated over is refused where it is
             refused = _refusal(lowering, node, python)
         raise refused from None
@@ -99,11 +99,28 @@ _OF_TYPES = (TypeError, AttributeError, AxisError)
 """What is raised for the types of operands, and for no more than that: an axis is known."""
 
 
-def _for_types(lowering: Lowering, called: Callable[..., Call]) -> Exception | None:
-    """What Python raises for this call by the user's program, whatever the values are."""
+def _for_types(
+    lowering: Lowering, callee: Any, arguments: Any, keywords: Mapping[str, Any]
+) -> Exception | None:
+    """What Python raises for this call by the user's program, whatever the values are: for the
+    types of operands, or for a text that is no choice of an option."""
     if not lowering.frames or lowering.frame.source.whole or lowering.frame.called_at:
         return None
-    return _exception(lowering, functools.partial(called, certain=True))
+
+    def raised(keywords: Mapping[str, Any]) -> Exception | None:
+        call = functools.partial(_called, callee, arguments, keywords, certain=True)
+        return _exception(lowering, call)
+
+    python = raised(keywords)
+    if isinstance(python, _OF_TYPES):
+        return python
+    rest = {name: item for name, item in keywords.items() if not _is_text(item)}
+    is_of_option = isinstance(python, ValueError) and len(rest) < len(keywords)
+    return python if is_of_option and raised(rest) is None else None
+
+
+def _is_text(item: Any) -> bool:
+    return isinstance(item, Static) and isinstance(item.value, str)
 
 
 def _refusal(lowering: Lowering, node: Any, error: Exception) -> UnsupportedError:
@@ -270,15 +287,13 @@ def _is_at(lowering: Lowering, node: Any, place: SourceLocation | None) -> bool:
 
 
 def _raised(lowering: Lowering, call: Callable[[Lowering], Call]) -> type[Exception] | None:
-    """The class of what a call on examples, which are no Tensors, raises. call: makes it."""
+    """The class of what a call on examples raises. call: makes it."""
     error = _exception(lowering, call)
     return None if error is None else type(error)
 
 
 def _exception(lowering: Lowering, call: Callable[[Lowering], Call]) -> Exception | None:
-    """What a call on examples, which are no Tensors, raises. call: makes it."""
-    if lowering.has_tensors:
-        return None
+    """What a call on examples raises. call: makes it."""
     try:
         made = call(lowering)
     except RaisedError as error:

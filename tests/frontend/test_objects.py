@@ -778,3 +778,42 @@ def test_program(function: Any, args: Any) -> None:
         gs.testing.check_grad(lambda x: function(copy.deepcopy(model), x), at)
     else:
         gs.testing.check_grad(function, *args)
+
+
+def stored_in_some_trips(x):
+    owner = SimpleNamespace()
+    for value in x:
+        if value > 1.5:
+            owner.last = value
+    return owner.last
+
+
+def an_array_stored_in_some_trips(x):
+    owner = SimpleNamespace()
+    for value in x:
+        if value > 1.5:
+            owner.last = x * value
+    return np.sum(owner.last)
+
+
+def stored_in_some_trips_by_a_helper(x):
+    owner = SimpleNamespace()
+    for factor in (1.0, 2.0):
+        _store_large_ones(owner, x * factor)
+    return owner.last * x[0]
+
+
+def _store_large_ones(owner, x):
+    for i in range(len(x)):
+        if x[i] > 3.5:
+            owner.last = x[i]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [stored_in_some_trips, an_array_stored_in_some_trips, stored_in_some_trips_by_a_helper],
+)
+def test_an_attribute_keeps_what_the_last_trip_that_stored_it_gave_it(function) -> None:
+    gs.testing.check_grad(function, np.array([1.0, 2.0, 0.3]))
+    with pytest.raises(AttributeError):
+        gs.grad(function)(np.array([1.0, 0.5, 0.3]))

@@ -94,7 +94,8 @@ class FixedPoint:
         entry.mode, entry.types = "survivor", types
 
     def _survives(self, entry: Entry) -> bool:
-        return entry.survives and (self._live is None or entry.key in self._live)
+        is_read = self._live is None or isinstance(entry.key, Cell) or entry.key in self._live
+        return entry.survives and is_read
 
     def demand(self, entry: Entry) -> None:
         """A trip reads a name that it is bound to late: from now on, carry its first value, too."""

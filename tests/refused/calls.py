@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import ctypes
 import functools
+import re
 
 import numpy as np
 import scipy.linalg.blas
@@ -305,3 +306,22 @@ def sum_of_a_matrix_in_fortran_order(m):
     c = np.zeros((2, 2), order="F") + 1.0
     scipy.linalg.blas.dgemm(1.0, np.eye(2), np.eye(2), beta=1.0, c=c, overwrite_c=1)
     return np.sum(c @ m)
+
+
+@refused("`sub`, whose code cannot be read, calls what gives `found` other items", X)
+def list_filled_by_what_is_called_back(x):
+    found = []
+    re.sub("a", lambda match: found.append(1.0) or "b", "aab")
+    return np.sum(x) * len(found)
+
+
+@refused("`sub`, whose code cannot be read, calls what gives `counts` other items", X)
+def dict_filled_by_what_is_called_back(x):
+    counts = {}
+
+    def count(match):
+        counts[match[0]] = counts.get(match[0], 0) + 1
+        return ""
+
+    re.sub("a", count, "aab")
+    return np.sum(x) * counts["a"]

@@ -212,6 +212,19 @@ def _adds_items(node: Any) -> bool:
     return isinstance(function, gast.Attribute) and function.attr in _ADDING
 
 
+def refilled_by(node: Any) -> Any:
+    """The expression for a list or dict that gets other items here, if this can be seen."""
+    if isinstance(node, gast.Subscript) and not isinstance(node.ctx, gast.Load):
+        return node.value
+    function = getattr(node, "func", None)
+    if isinstance(function, gast.Attribute) and function.attr in _ADDING | _CHANGING | _FILLING:
+        return function.value
+    return node.target if isinstance(node, gast.AugAssign) else None
+
+
+_FILLING = frozenset({"setdefault", "popitem"})
+
+
 def nested_too_deeply(location: Location) -> UnsupportedError:
     """The refusal of calls or expressions in one another that exceed Python's recursion limit."""
     return UnsupportedError(

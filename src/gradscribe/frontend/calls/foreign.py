@@ -21,17 +21,21 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import Any, TypeGuard
 
+import gast
+
 from gradscribe.frontend import contiguity, kept_memory, kept_variables, outside
 from gradscribe.frontend.calls import lent_containers, outside_reach
-from gradscribe.frontend.calls.function_objects import may_call, parts_of
+from gradscribe.frontend.calls.function_objects import captured, may_call, parts_of
 from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.data import aliasing, known_sets, places
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import is_read_only, storages
+from gradscribe.frontend.source import refilled_by
 from gradscribe.frontend.values import (
     DictRef,
     InstanceRef,
     ListRef,
+    LocalFunction,
     ObjectRef,
     Ref,
     Static,
@@ -300,6 +304,7 @@ def _refuse_containers(
         for storage in storages(lowering, item)
         if not _is_array(lowering.contents.get(storage))
     }
+    _refuse_refilled(lowering, node, callee, called)
     for item in lent_containers.reached(lowering, items):
         if lent_containers.is_lent(lowering, node, item):
             given -= {item.storage, *getattr(item, "cells", {}).values()}
@@ -311,6 +316,30 @@ def _refuse_containers(
             f"pass a copy of it, or declare the function: `gs.primitive({_name(callee)}, "
             "pure=True)`",
         )
+
+
+def _refuse_refilled(lowering: Lowering, node: Any, callee: Any, called: Sequence[Any]) -> None:
+    name = lent_containers.name_read_later(lowering, set(_refilled(lowering, called)), node)
+    if name is not None:
+        lowering.unsupported(
+            node,
+            f"`{_name(callee)}`, whose code cannot be read, calls what gives `{name}` other items",
+            "let it hold numbers from the beginning, as in `[0.0]`, or store to an array",
+        )
+
+
+def _refilled(lowering: Lowering, called: Sequence[Any]) -> Iterator[Storage]:
+    """The lists and dicts to which functions of the program give other items, of which it is not
+    known what they are after unread code has called these."""
+    for function in called:
+        if isinstance(function, LocalFunction):
+            held = captured(lowering, function)
+            for node in gast.walk(function.node):
+                owner = refilled_by(node)
+                item = held.get(owner.id) if isinstance(owner, gast.Name) else None
+                is_filled = isinstance(item, (ListRef, DictRef))
+                if is_filled and not lent_containers.is_read_anew(lowering, item):
+                    yield item.storage
 
 
 def _is_array(contents: Any) -> TypeGuard[Value]:

@@ -155,6 +155,13 @@ def is_lent(lowering: Lowering, node: Any, item: Container) -> bool:
     return possible and (is_outside or _is_read(lowering, item.storage, node))
 
 
+def is_read_anew(lowering: Lowering, item: ListRef | DictRef) -> bool:
+    """Whether there are numbers in a container, which it is read for after a call."""
+    if isinstance(item, ListRef) and _numbers_of(lowering, item) is not None:
+        return True
+    return bool(_constants(lowering, item))
+
+
 def _can_be_made(lowering: Lowering, item: InstanceRef) -> bool:
     """Whether an object is one that the function has made, of nothing but its attributes."""
     cls = item.cls

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -540,3 +541,30 @@ def needed_by_the_handler(x):
 
 def test_what_a_handler_reads_is_not_overwritten_by_what_raises():
     agrees(needed_by_the_handler, np.array([0.7, 1.3]))
+
+
+def log_or_triple(x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            y = np.log(x - 1.0)
+        except RuntimeWarning:
+            y = x * 3.0
+    return np.sum(y)
+
+
+def unused_mean_or_triple(x):
+    y = x
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            np.mean(x[x > 2.2])
+        except Warning:
+            y = x * 3.0
+    return np.sum(y)
+
+
+@pytest.mark.parametrize("function", [log_or_triple, unused_mean_or_triple])
+@pytest.mark.parametrize("first", [0.5, 2.5])
+def test_warnings_that_are_errors_are_handled(function, first: float) -> None:
+    gs.testing.check_grad(function, np.array([first, 2.0]))

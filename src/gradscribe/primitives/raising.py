@@ -78,7 +78,12 @@ def may_raise(operation: Operation, caught: Classes, around: Iterable[Operation]
     for region in operation.regions:
         operations += walk(region)
     made = {result: o for o in (*around, *operations) for result in o.results}
-    return any(_meets(_raised(o, made), caught) for o in operations)
+    return any(_meets(_with_warnings(_raised(o, made)), caught) for o in operations)
+
+
+def _with_warnings(raised: Classes) -> Classes:
+    """Where NumPy may raise a `FloatingPointError` it may warn, which raises if that is so set."""
+    return (*raised, RuntimeWarning) if _meets(raised, (FloatingPointError,)) else raised
 
 
 def _meets(raised: Classes, caught: Classes) -> bool:

@@ -337,8 +337,9 @@ def _refilled(lowering: Lowering, called: Sequence[Any]) -> Iterator[Storage]:
             for node in gast.walk(function.node):
                 owner = refilled_by(node)
                 item = held.get(owner.id) if isinstance(owner, gast.Name) else None
-                is_filled = isinstance(item, (ListRef, DictRef))
-                if is_filled and not lent_containers.is_read_anew(lowering, item):
+                if not isinstance(item, (ListRef, DictRef)):
+                    continue
+                if not lent_containers.is_read_anew(lowering, item):
                     yield item.storage
 
 

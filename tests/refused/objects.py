@@ -193,11 +193,10 @@ def method_of_object(x):
 
 
 @refused("whether the attribute `a` was stored is not known when this is compiled", X)
-def stored_in_some_trips(x):
+def stored_in_a_loop_that_may_have_no_trips(x):
     point = Defaulted()
-    for item in x:
-        if item > 1:
-            point.a = item
+    for i in range(int(x[0])):
+        point.a = x[i]
     return point.a * x[0]
 
 

@@ -1,5 +1,6 @@
 """Calls that NumPy's protocols do not tell of are followed where the source can be read."""
 
+import contextlib
 import decimal
 import functools
 import math
@@ -8,9 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from hypothesis import given, seed, settings
+from hypothesis import strategies as st
 
 import gradscribe as gs
 from gradscribe.errors import GradscribeError, NoDerivativeError
+from tests.sampling import RUN, examples
 
 X = np.array([0.3, 0.7, 1.1])
 A = np.array([[2.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 4.0]])
@@ -95,9 +99,131 @@ def closure(scale):
     return scaled
 
 
+class Measured:
+    """A number whose operators, properties and conversions compute with `math`."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __add__(self, other):
+        return Measured(math.hypot(self.value, other.value))
+
+    def __iadd__(self, other):
+        self.value = float(self.value) + math.exp(other)
+        return self
+
+    def __matmul__(self, other):
+        out = np.zeros(2)
+        out[0], out[1] = self.value, math.sin(other.value)
+        return out
+
+    def __getitem__(self, power):
+        return math.pow(self.value, power)
+
+    def __setitem__(self, scale, value):
+        self.value = float(self.value) * scale + math.log(value)
+
+    def __float__(self):
+        return math.cosh(self.value)
+
+    def __iter__(self):
+        yield from (math.exp(self.value), float(self.value))
+
+    def __lt__(self, other):
+        return float(self.value) < float(other.value)
+
+    def __enter__(self):
+        return math.sqrt(self.value)
+
+    def __exit__(self, *error):
+        self.value = math.exp(self.value)
+
+    @property
+    def area(self):
+        return math.pi * float(self.value) ** 2
+
+    @area.setter
+    def area(self, area):
+        self.value = math.sqrt(area / math.pi)
+
+    @functools.cached_property
+    def cube(self):
+        return math.pow(self.value, 3)
+
+
+class Squared:
+    def __get__(self, owner, cls):
+        return math.pow(owner.root, 2)
+
+    def __set__(self, owner, value):
+        owner.root = math.sqrt(value)
+
+
+class Rooted:
+    square = Squared()
+
+    def __new__(cls, value):
+        made = object.__new__(cls)
+        made.root = math.exp(value)
+        return made
+
+
+FROM_OUTSIDE = Measured(0.5)
+
+
+def of_operators(x):
+    total = Measured(x[0]) + Measured(x[1])
+    total += x[2]
+    total[2.0] = x[0]
+    return np.sum(Measured(x[0]) @ total) * total[3] + sum([total], Measured(x[2])).value
+
+
+def of_conversions(x):
+    larger = max(Measured(x[0]), Measured(x[2]))
+    stored = np.zeros(2)
+    stored[1] = Measured(x[1])
+    return float(larger) * stored[1] + math.exp(Measured(x[1])) + np.float64(larger)
+
+
+def of_properties(x):
+    found = Measured(x[0])
+    found.area = x[1]
+    return found.area * found.cube + found.value + FROM_OUTSIDE.area * x[2]
+
+
+def of_iteration(x):
+    first, second = Measured(x[0])
+    return first * second + sum(Measured(x[1])) + [v * x[2] for v in Measured(x[2])][1]
+
+
+def of_contexts(x):
+    measured = Measured(x[0])
+    with measured as root, scaled_by(x[1]) as scale:
+        root = root * scale
+    return root * measured.value
+
+
+@contextlib.contextmanager
+def scaled_by(value):
+    yield math.exp(value)
+
+
+def of_descriptors(x):
+    rooted = Rooted(x[0])
+    before = rooted.square
+    rooted.square = x[1]
+    return before * rooted.root * x[2]
+
+
 @pytest.mark.parametrize(
     "function",
     [
+        of_operators,
+        of_conversions,
+        of_properties,
+        of_iteration,
+        of_contexts,
+        of_descriptors,
         filled,
         of_lists,
         copied,
@@ -120,6 +246,38 @@ def test_calls_are_followed(function):
     value, gradient = gs.value_and_grad(function, compile=False)(X)
     assert value == function(X)
     np.testing.assert_allclose(gradient, expected, rtol=1e-7)
+
+
+ENDS = st.sampled_from([0, 1, True, 2**60, 0.1, -1e16, 1e16, 1e100, math.inf, math.nan])
+
+
+@seed(RUN.seed)
+@settings(max_examples=examples(200, 15), database=None, deadline=None)
+@given(st.lists(ENDS | st.floats(-1e3, 1e3)), st.integers(0, 3), ENDS)
+def test_the_bits_of_a_sum_are_those_of_python(values, kind, start):
+    """Sums of floats are compensated from CPython 3.12 on."""
+
+    def function(x):
+        given = [float(v * x[0]) if isinstance(v, float) else v for v in values]
+        others = [given, given + [x[1]] + given, given + [True, 3] + given, [*given, *x, *given]]
+        return sum((v for v in others[kind]), start) * 1.0 + sum(others[kind]) + float(x[0])
+
+    ones = np.ones(2)
+    with np.errstate(all="ignore"):
+        value, gradient = gs.value_and_grad(function, compile=False)(ones)
+        np.testing.assert_equal(value, function(ones))
+    if np.all(np.isfinite([float(v) for v in values])):
+        count = [2, 4, 4, 4][kind]
+        floats = math.fsum(v for v in values if isinstance(v, float))
+        extra = 2.0 if kind == 3 else 0.0
+        assert gradient[0] == pytest.approx(count * floats + extra + 1.0, rel=1e-6, abs=1e85)
+
+
+def test_classes_are_as_they_were_after_a_run():
+    before = {cls: dict(vars(cls)) for cls in (Measured, Rooted, Squared)}
+    with pytest.raises(ZeroDivisionError):
+        gs.grad(lambda x: Measured(x[0]).area + Rooted(x[0]).square / 0, compile=False)(X)
+    assert {cls: dict(vars(cls)) for cls in before} == before
 
 
 def test_calls_with_tensors_are_followed():

@@ -6,6 +6,7 @@ Functions of the user's and of libraries are followed, and functions with rules 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import operator
@@ -20,7 +21,7 @@ from gradscribe.errors import GradscribeError, NoDerivativeError, UnsupportedErr
 from gradscribe.ir.probing import probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
-from gradscribe.recording import methods, operations, protocol, replacements, threads
+from gradscribe.recording import classes, methods, operations, protocol, replacements, threads
 from gradscribe.recording.arrays import (
     Memory,
     RecordedArray,
@@ -38,6 +39,8 @@ def callee_of(function: Callee) -> Callee:
     """What is called in place of a callee of the user's program."""
     if not is_running():
         return function
+    if isinstance(function, type):
+        classes.watching(callee_of)(function)
     try:
         replacement = REPLACED.get(function)
     except Exception:  # it cannot be hashed, as its class may say in any way
@@ -266,6 +269,13 @@ def _calling_key(function: Callee) -> Callee:
     return call
 
 
+def _managing(function: Callee, args: Any, kwargs: Any) -> Any:
+    """What `contextlib.contextmanager` makes of a generator function."""
+    return _MANAGER(callee_of(function), args, kwargs)
+
+
+_MANAGER = type(contextlib.contextmanager(lambda: iter(()))())
+
 _OF_LISTS = frozenset(
     {np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack, np.block}
     | {np.select, np.choose, np.meshgrid, np.broadcast_arrays, np.einsum}
@@ -293,6 +303,7 @@ _BY_KIND: tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...] = (
 REPLACED: dict[Any, Callee] = {
     **{function: _calling_first(function) for function in (map, filter, functools.reduce)},
     **{function: _calling_key(function) for function in (sorted, min, max)},
+    _MANAGER: _managing,
     **replacements.FUNCTIONS,
 }
 """The functions that are replaced."""

@@ -19,16 +19,17 @@ from typing import Any, cast
 
 from gradscribe.compiler.observing import ORIGINALS
 from gradscribe.ir.probing import probe
+from gradscribe.recording import classes
 
 RESOLVER = "gradscribe_callee_of"
 """The free variable of a followed function that looks up callees."""
 
+WATCH = "gradscribe_watch"
+"""That which looks at the objects that it uses (see `classes`)."""
+
 _NAME = "gradscribe_followed"
 _FUTURE = 0x1FE0000
 """The flags of `from __future__` in a code object."""
-
-_OWN = frozenset({"numpy", "gradscribe", *sys.stdlib_module_names} - {"__main__"})
-"""Packages whose functions are not followed."""
 
 
 def followed(
@@ -39,8 +40,9 @@ def followed(
     of_numpy: even if it is one of NumPy's.
     """
     if isinstance(function, FunctionType):
+        function = cast(FunctionType, classes.original(function))
         module = str(probe(function, "__module__")).partition(".")[0]
-        return function if module in _OWN and not of_numpy else _twin(function, callee_of)
+        return function if module in classes.OWN and not of_numpy else _twin(function, callee_of)
     if isinstance(function, MethodType):
         inner = followed(function.__func__, callee_of)
         return function if inner is function.__func__ else MethodType(inner, function.__self__)
@@ -55,7 +57,7 @@ def _twin(function: FunctionType, callee_of: Callable[[Any], Any]) -> FunctionTy
     if code is None:
         return function
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    cells[RESOLVER] = _cell(callee_of)
+    cells[RESOLVER], cells[WATCH] = _cell(callee_of), _cell(classes.watching(callee_of))
     closure = tuple(cells[name] for name in code.co_freevars)
     twin = FunctionType(
         code, function.__globals__, function.__name__, function.__defaults__, closure
@@ -87,7 +89,7 @@ def _code_of_twin(code: CodeType, filename: str) -> CodeType | None:
         found = _compiled(node, imports, code, ())
         if found is not None and _is_same(found, code):
             rewritten = _Following().visit(copy.deepcopy(node))
-            twin = _compiled(rewritten, imports, code, (RESOLVER,))
+            twin = _compiled(rewritten, imports, code, (RESOLVER, WATCH))
             if twin is not None:
                 _note(twin, code)
             return twin
@@ -201,8 +203,64 @@ def _is_same_constant(found: Any, constant: Any) -> bool:
     return type(found) is type(constant) and repr(found) == repr(constant)
 
 
+_USED: dict[type[ast.AST], tuple[str, ...]] = {
+    ast.Attribute: ("value",),
+    ast.AugAssign: ("value",),
+    ast.BinOp: ("left", "right"),
+    ast.BoolOp: ("values",),
+    ast.Call: ("args",),
+    ast.Compare: ("left", "comparators"),
+    ast.comprehension: ("iter", "ifs"),
+    ast.For: ("iter",),
+    ast.FormattedValue: ("value",),
+    ast.If: ("test",),
+    ast.IfExp: ("test",),
+    ast.Starred: ("value",),
+    ast.Subscript: ("value",),
+    ast.UnaryOp: ("operand",),
+    ast.While: ("test",),
+    ast.withitem: ("context_expr",),
+    ast.YieldFrom: ("value",),
+}
+"""The expressions in a node of whose values Python may call something by itself."""
+
+_OBJECTS = (ast.Attribute, ast.Call, ast.Name, ast.Subscript)
+"""Expressions that may give objects of users' classes. (Those that operators give are made in
+functions that are followed.)"""
+
+
 class _Following(ast.NodeTransformer):
-    """Looks up each callee."""
+    """Looks up each callee, and has the objects watched."""
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        for name in _USED.get(type(node), ()):
+            found = getattr(node, name)
+            is_list = isinstance(found, list)
+            setattr(node, name, list(map(_watched, found)) if is_list else _watched(found))
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Taking apart iterates."""
+        self.generic_visit(node)
+        if any(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets):
+            node.value = _watched(node.value)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        name = node.target
+        self.generic_visit(node)
+        if not isinstance(name, ast.Name):
+            return node
+        looked = _watched(ast.copy_location(ast.Name(name.id, ast.Load()), name))
+        return [ast.copy_location(ast.Expr(looked), node), node]
+
+    def visit_match_case(self, node: Any) -> Any:
+        """Patterns stay as they are."""
+        pattern, node.pattern = node.pattern, ast.MatchSingleton(None)
+        self.generic_visit(node)
+        node.pattern = pattern
+        return node
 
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
@@ -219,3 +277,12 @@ class _Following(ast.NodeTransformer):
             return self.generic_visit(node)
         callee = ast.copy_location(ast.Attribute(text, "__mod__", ast.Load()), text)
         return self.visit(ast.copy_location(ast.Call(callee, [node.right], []), node))
+
+
+def _watched(node: Any) -> Any:
+    """An expression that gives the same, of whose class the run knows then."""
+    if not isinstance(node, _OBJECTS):
+        return node
+    return ast.copy_location(
+        ast.Call(ast.copy_location(ast.Name(WATCH, ast.Load()), node), [node], []), node
+    )

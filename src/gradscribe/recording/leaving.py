@@ -18,6 +18,7 @@ from weakref import ref
 import numpy as np
 
 from gradscribe.errors import GradscribeError
+from gradscribe.recording import classes
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber
 from gradscribe.recording.levels import CREATED, REFUSED, TOLD, Level, open_runs, plain
 from gradscribe.runtime.graph.grad_mode import enable_grad
@@ -30,6 +31,7 @@ class running:
         self.level = Level(is_forward)
 
     def __enter__(self) -> Level:
+        classes.open_run()
         self._opened = open_runs.set(open_runs.get() + 1)
         self._created = None if CREATED.get() is not None else CREATED.set([])
         told = TOLD.get()
@@ -42,6 +44,7 @@ class running:
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         refused = REFUSED.get()
         REFUSED.reset(self._refused)
+        classes.close_run()
         try:
             self._close()
         finally:

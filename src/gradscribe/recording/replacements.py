@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
-from gradscribe.recording import operations, protocol
+from gradscribe.recording import classes, operations, protocol, sums
 from gradscribe.recording.arrays import Memory, RecordedArray, is_active, is_recorded
-from gradscribe.recording.following import RESOLVER
+from gradscribe.recording.following import RESOLVER, WATCH
 from gradscribe.recording.levels import plain, refuse_told, tell, values_in
 
 Callee = Any
@@ -66,6 +66,7 @@ def _full(shape: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
     """`np.array`."""
+    value = classes.called(value, "__array__")
     if not any(map(is_recorded, values_in(value))):
         return recording(read(np.array(value, *args, **kwargs), value))
     dtype = args[0] if args else kwargs.get("dtype")
@@ -106,6 +107,7 @@ def _as_array(function: Callee) -> Callee:
 
     @functools.wraps(function)
     def convert(value: Any, *args: Any, **kwargs: Any) -> Any:
+        value = classes.called(value, "__array__")
         dtype = args[0] if args else kwargs.get("dtype")
         order = args[1] if len(args) > 1 else kwargs.get("order")
         order = "C" if function is np.ascontiguousarray else order
@@ -131,6 +133,7 @@ def _float(*args: Any) -> Any:
     """`float(x)`."""
     if args and isinstance(args[0], (str, bytes, bytearray)):
         refuse_told()
+    args = tuple([classes.called(value, "__float__") for value in args])
     if not (args and is_recorded(args[0]) and is_active(args[0])):
         return float(*args)
     value = args[0]
@@ -181,6 +184,7 @@ def _number(kind: type) -> Callee:
     def convert(*args: Any) -> Any:
         if args and isinstance(args[0], str):
             refuse_told()
+        args = tuple([classes.called(value, "__float__") for value in args])
         if len(args) != 1 or not holds_active(args):
             return kind(*args)
         array = protocol.array_of(args[0], kind)
@@ -206,7 +210,7 @@ def _variables(function: Callee) -> Callee:
         if args:
             return function(*args)
         found = sys._getframe(1).f_locals
-        return {name: value for name, value in found.items() if name != RESOLVER}
+        return {name: value for name, value in found.items() if name not in (RESOLVER, WATCH)}
 
     return variables
 
@@ -216,6 +220,7 @@ def _of_math(function: Callee) -> Callee:
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
+        args = tuple([classes.called(value, "__float__") for value in args])
         if not holds_active(args):
             return function(*args)
         if function in PRIMITIVES or function in COMPOSITIONS:
@@ -303,6 +308,7 @@ FUNCTIONS: dict[Any, Callee] = {
         )
     },
     float: _float,
+    sum: sums.total,
     **{kind: reading_texts(kind) for kind in (int, complex, Decimal, Fraction)},
     **{kind.__new__: reading_texts(kind.__new__) for kind in (int, float, complex)},
     type: _type,

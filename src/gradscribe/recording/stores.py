@@ -10,7 +10,7 @@ import numpy as np
 
 from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.ir.core import Operand
-from gradscribe.recording import calls, operations
+from gradscribe.recording import calls, classes, operations
 from gradscribe.recording.arrays import RecordedArray, present
 from gradscribe.recording.layouts import laid_like
 from gradscribe.recording.levels import Traced, plain, refuse_told
@@ -37,6 +37,8 @@ def setitem(array: RecordedArray, index: Any, value: Any) -> None:
             "a store to an argument that shares memory with another one",
             "pass a copy of one of them",
         )
+    for method in ("__array__", "__float__"):  # of an object
+        value = classes.called(value, method)
     if memory.is_shared:
         _store_plainly(array, index, value)
         return
@@ -82,7 +84,8 @@ def _stored(target: Any, index: Any, value: Any) -> Any:
     source = operands.add(value)
     if not any(type(each) is Traced for each in operands.values):
         changed = np.array(target, order="K")
-        changed[operations.uncovered(index)] = plain(operands.values[1])
+        found = plain(operands.values[1]) if operands.values[1:] else value
+        changed[operations.uncovered(index)] = found
         return changed
     items, integers = operands.add_index(index)
     args = (Operand(0), source, items)

@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from gradscribe.codegen.uses import IN_PLACE, STACK_STEPS, Pattern, Uses, bound_by, carried
+from gradscribe.codegen.uses import IN_PLACE, STACK_STEPS, Pattern, Uses, bound_by
 from gradscribe.ir import types
 from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, Operation, Value
+from gradscribe.ir.flow import Loop, merges
 from gradscribe.ir.types import Array
 from gradscribe.primitives.control import (
     ADD_ITEMS,
@@ -140,9 +141,8 @@ class ChangeAnalysis:
             if operation.primitive is LOOP:
                 self._relate_loop(operation)
             elif operation.primitive is IF:
-                for region in operation.regions:
-                    for result, value in zip(operation.results, region.yields, strict=True):
-                        self._same_variable(result, value)
+                for value, result in merges(operation):
+                    self._same_variable(result, value)
             elif operation.primitive in IN_PLACE:
                 self.kept.add(operation.operands[0])
                 self._same_variable(operation.result, operation.operands[0])
@@ -155,14 +155,12 @@ class ChangeAnalysis:
                     self._share(result, _shared(operation, result))
 
     def _relate_loop(self, loop: Operation) -> None:
-        shape = loop.attributes["shape"]
-        for number, (initial, parameter, value, result) in enumerate(carried(loop)):
-            others = [region.parameters[number] for region in loop.regions[1:]]
-            for other in (initial, value, result, *others):
-                self._same_variable(parameter, other)
-        items = loop.regions[0].parameters[: len(shape.iterables)]
-        for part, item in zip(shape.iterable_slices(), items, strict=True):
-            self._share(item, loop.operands[part])
+        parts = Loop(loop)
+        for phi in parts.carried:
+            for other in (phi.initial, phi.following, phi.result, *phi.tested):
+                self._same_variable(phi.parameter, other)
+        for _, operands, item in parts.iterated:
+            self._share(item, operands)
 
     def _same_variable(self, a: Value, b: Value) -> None:
         producer = self._uses.producer.get(b)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gradscribe.codegen.uses import IN_PLACE, carried
+from gradscribe.codegen.uses import IN_PLACE
 from gradscribe.ir.core import LOOP, Block, Function, Operation, Value, walk
+from gradscribe.ir.flow import Loop
 from gradscribe.primitives.control import COPY, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
 
@@ -65,7 +66,7 @@ def _taken_over(operation: Operation) -> list[Value]:
     inner = [o for region in operation.regions for o in walk(region)]
     found = [o.operands[0] for o in (operation, *inner) if o.primitive in IN_PLACE]
     loops = [o for o in (operation, *inner) if o.primitive is LOOP]
-    return found + [initial for loop in loops for initial, _, _, _ in carried(loop)]
+    return found + [initial for loop in loops for initial in Loop(loop).initial]
 
 
 def _next_states(operation: Operation) -> list[tuple[Value, Value]]:
@@ -73,5 +74,5 @@ def _next_states(operation: Operation) -> list[tuple[Value, Value]]:
     if operation.primitive in IN_PLACE:
         return [(operation.operands[0], operation.result)]
     if operation.primitive is LOOP:
-        return [(initial, result) for initial, _, _, result in carried(operation)]
+        return [(carried.initial, carried.result) for carried in Loop(operation).carried]
     return []

@@ -8,6 +8,7 @@ from gradscribe.codegen.expressions import Expressions
 from gradscribe.codegen.plan import Plan
 from gradscribe.codegen.rewriting import name
 from gradscribe.ir.core import LoopShape, Operation, Value
+from gradscribe.ir.flow import Iterated, Loop
 from gradscribe.ir.types import Array, Scalar, Sequence, Tuple
 
 
@@ -29,22 +30,15 @@ class ForHead:
         self._plan = plan
         self._write = write
         self._shape: LoopShape = loop.attributes["shape"]
-        items = loop.regions[0].parameters[: len(self._shape.iterables)]
-        slices = self._shape.iterable_slices()
-        parts = [
-            (kind, loop.operands[part], item)
-            for kind, part, item in zip(self._shape.iterables, slices, items, strict=True)
-        ]
-        self._parts = self._needed(parts)
+        self._parts = self._needed(Loop(loop).iterated)
 
-    def _needed(
-        self, parts: list[tuple[str, tuple[Value, ...], Value]]
-    ) -> list[tuple[str, tuple[Value, ...], Value]]:
+    def _needed(self, parts: list[Iterated]) -> list[Iterated]:
         """Without iterables whose items nobody reads, where all are equally long."""
         needed = [
             part
             for part in parts
-            if self._plan.is_used(part[2]) or not (self._shape.reversed or part[0] == "collected")
+            if self._plan.is_used(part.item)
+            or not (self._shape.reversed or part.kind == "collected")
         ]
         return needed or parts[:1]
 
@@ -52,13 +46,11 @@ class ForHead:
         """The target and the iterable."""
         if self._counts_along():
             targets, iterable = self._zipped(self._parts[1:])
-            index = target(self._plan, self._parts[0][2])
+            index = target(self._plan, self._parts[0].item)
             return self._pair([index, targets]), self._call("enumerate", iterable)
         return self._zipped(self._parts)
 
-    def _zipped(
-        self, parts: list[tuple[str, tuple[Value, ...], Value]]
-    ) -> tuple[ast.expr, ast.expr]:
+    def _zipped(self, parts: list[Iterated]) -> tuple[ast.expr, ast.expr]:
         targets = [target(self._plan, item) for _, _, item in parts]
         iterables = [self._iterable(*part) for part in parts]
         if len(parts) == 1:
@@ -70,12 +62,12 @@ class ForHead:
 
     def _counts_along(self) -> bool:
         """Whether the loop is `for i, x in enumerate(xs)`."""
-        if self._shape.reversed or len(self._parts) < 2 or self._parts[0][0] != "range":
+        if self._shape.reversed or len(self._parts) < 2 or self._parts[0].kind != "range":
             return False
-        start, stop, step = self._parts[0][1]
+        start, stop, step = self._parts[0].operands
         if not (_is(self._write.value(start), 0) and _is(self._write.value(step), 1)):
             return False
-        other = self._parts[1][1][0].type
+        other = self._parts[1].operands[0].type
         length = None
         if isinstance(other, Array):
             length = other.dims[0]

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 
 from gradscribe.codegen.folding import Folded
-from gradscribe.codegen.uses import IN_PLACE, Pattern, Uses, bound_by, carried
+from gradscribe.codegen.uses import IN_PLACE, Pattern, Uses, bound_by
 from gradscribe.ir.core import IF, LOOP, Block, Function, Operation, Value, walk
+from gradscribe.ir.flow import Loop
 from gradscribe.primitives.raising import Classes, is_attempt, may_raise
 
 
@@ -127,44 +128,38 @@ class Interference:
         return any(self._may_raise(self._uses.producer[value], caught) for value in read)
 
     def _loop(self, loop: Operation, live: set[Value]) -> set[Value]:
-        shape = loop.attributes["shape"]
-        body, *conditions = loop.regions
-        phis = [phi for phi in carried(loop) if self._is_carried(loop, phi[1], phi[3])]
-        parameters = [parameter for _, parameter, _, _ in phis]
+        parts = Loop(loop)
+        body = parts.body
+        phis = [phi for phi in parts.carried if any(map(self._uses.of, phi.names))]
+        parameters = [phi.parameter for phi in phis]
         self.carried.update(parameters)
         self._note_handlers(loop)
         throughout = live.difference(loop.results)
         for region in loop.regions:
             throughout |= self._free(region)
-        iterated = self._read_all(loop.operands[: shape.iterable_operands])
-        again = self._read_all(body.yields[shape.carried : shape.carried + shape.exits])
-        for initial, parameter, value, result in phis:
-            self._define(result, live)
-            self._define(parameter, throughout | (again - {value}) | (iterated - {initial}))
-        inside = throughout | again | self._read_all(value for _, _, value, _ in phis)
+        iterated = self._read_all(parts.iterables)
+        again = self._read_all(parts.exits)
+        for phi in phis:
+            before = (again - {phi.following}) | (iterated - {phi.initial})
+            self._define(phi.result, live)
+            self._define(phi.parameter, throughout | before)
+        inside = throughout | again | self._read_all(phi.following for phi in phis)
         entry = self._block(body, inside)
-        for region in conditions:
+        for region in loop.regions[1:]:
             entry.update(parameters)
             at_test = self._block(
                 region, throughout.union(region.parameters, self._read_all(region.yields))
             )
             for parameter in region.parameters:
                 self._define(parameter, at_test)
-        items = body.parameters[: len(shape.iterables)]
+        items = parts.items
         for value in (*items, *parameters):
             for variable in bound_by(value, self._patterns):
                 if not variable.name and value in items:
                     self._define(variable, {r for o in walk(body) for r in o.results})
                 if variable in entry or value in items:
                     self._define(variable, entry | iterated if value in items else entry)
-        return throughout | iterated | self._read_all(initial for initial, _, _, _ in phis)
-
-    def _is_carried(self, loop: Operation, parameter: Value, result: Value) -> bool:
-        if self._uses.of(parameter) or self._uses.of(result):
-            return True
-        number = loop.regions[0].parameters.index(parameter)
-        number -= len(loop.attributes["shape"].iterables)
-        return any(self._uses.of(region.parameters[number]) for region in loop.regions[1:])
+        return throughout | iterated | self._read_all(phi.initial for phi in phis)
 
     def _free(self, block: Block) -> set[Value]:
         """The variables from outside that a block reads."""

@@ -14,8 +14,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from gradscribe.codegen.interference import Interference
-from gradscribe.codegen.uses import IN_PLACE, Uses, carried
+from gradscribe.codegen.uses import IN_PLACE, Uses
 from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, Value, walk
+from gradscribe.ir.flow import Loop, merges
 from gradscribe.ir.roles import cotangents
 from gradscribe.ir.trees import Leaf
 from gradscribe.ir.types import BOOL, Collected, Scalar
@@ -96,24 +97,22 @@ class _Naming:
             if operation.primitive in IN_PLACE:
                 self._join(operation.operands[0], operation.result, must=True)
             elif operation.primitive is LOOP:
-                for number, (_, parameter, _, result) in enumerate(carried(operation)):
-                    self._join(parameter, result, must=True)
-                    for region in operation.regions[1:]:
-                        self._join(parameter, region.parameters[number], must=True)
+                for carried in Loop(operation).carried:
+                    for other in (carried.result, *carried.tested):
+                        self._join(carried.parameter, other, must=True)
 
     def join_merged(self, block: Block) -> None:
         """What had better share a variable: the two sides of a move."""
         for operation in block.operations:
             if operation.primitive is LOOP:
-                phis = carried(operation)
-                for _, parameter, value, _ in phis:
-                    self._join(parameter, value)
-                for initial, parameter, _, _ in phis:
-                    self._join(parameter, initial)
+                phis = Loop(operation).carried
+                for phi in phis:
+                    self._join(phi.parameter, phi.following)
+                for phi in phis:
+                    self._join(phi.parameter, phi.initial)
             elif operation.primitive is IF:
-                for region in operation.regions:
-                    for result, value in zip(operation.results, region.yields, strict=True):
-                        self._join(result, value)
+                for value, result in merges(operation):
+                    self._join(result, value)
             for region in operation.regions:
                 self.join_merged(region)
 
@@ -215,13 +214,11 @@ def _hints(block: Block) -> Iterator[tuple[Value, str]]:
         elif operation.primitive is IF and _is_flag(operation.operands[0]):
             yield operation.operands[0], "branch"
         elif operation.primitive is LOOP:
-            shape = operation.attributes["shape"]
-            body = operation.regions[0]
-            for kind, item in zip(shape.iterables, body.parameters, strict=False):
+            loop = Loop(operation)
+            for kind, _, item in loop.iterated:
                 if kind != "collected":
                     yield item, "i" if kind == "range" else "item"
-            if shape.exits:
-                yield body.yields[shape.carried], "again"
+            yield from ((flag, "again") for flag in loop.exits)
 
 
 def _is_flag(condition: Value) -> bool:

@@ -30,6 +30,7 @@ from gradscribe.ir.core import (
     map_operands,
     walk,
 )
+from gradscribe.ir.flow import Loop
 from gradscribe.ir.types import Array, Collected, Opaque
 from gradscribe.primitives.control import EFFECT, PUSH, STACK
 from gradscribe.primitives.indexing import ACCUMULATE, LENGTH, STORE
@@ -80,15 +81,13 @@ class _Normalizer:
         return Block(block.parameters, tuple(reread(operations, self._reads)), block.yields)
 
     def _loop(self, operation: Operation) -> Iterator[Operation]:
-        shape = operation.attributes["shape"]
-        regions = tuple(map(self.block, operation.regions))
-        if not shape.collects:
-            yield replace(operation, regions=regions)
+        operation = replace(operation, regions=tuple(map(self.block, operation.regions)))
+        loop = Loop(operation)
+        if not loop.collected:
+            yield operation
             return
-        body = regions[0]
-        records = operation.results[shape.carried :]
-        values = body.yields[len(body.yields) - shape.collects :]
-        pairs = [(r, v) for r, v in zip(records, values, strict=True) if self._reads[r]]
+        body, shape = loop.body, loop.shape
+        pairs = [(record, value) for value, record in loop.records if self._reads[record]]
         for record, _ in pairs:
             assert isinstance(record.type, Collected)
             attributes = {"item": record.type.item}
@@ -96,14 +95,14 @@ class _Normalizer:
         body = Block(
             body.parameters,
             tuple(sink_pushes(_with_pushes(body, pairs, operation), self._reads)),
-            body.yields[: len(body.yields) - shape.collects],
+            (*loop.following, *loop.exits),
         )
         yield Operation(
             LOOP,
             operation.operands,
-            operation.results[: shape.carried],
+            loop.results,
             {"shape": replace(shape, collects=0)},
-            (body, *regions[1:]),
+            (body, *operation.regions[1:]),
             operation.location,
         )
         if shape.reversed:

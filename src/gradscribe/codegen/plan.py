@@ -14,12 +14,12 @@ from gradscribe.codegen.records import recorded
 from gradscribe.codegen.uses import (
     Pattern,
     Uses,
-    carried,
     destructured,
     stored_value,
     uses_of,
 )
-from gradscribe.ir.core import IF, LOOP, Block, Function, Operation, Value
+from gradscribe.ir.core import LOOP, Block, Function, Operation, Value
+from gradscribe.ir.flow import Loop, merges
 from gradscribe.primitives.control import UNDEF, ZEROS_LIKE
 
 
@@ -117,8 +117,8 @@ def _takes(reader: Operation, value: Value, producer: Operation) -> bool:
         return False
     is_zero = producer.primitive is ZEROS_LIKE
     return any(
-        initial is value and (is_zero or parameter.name != value.name)
-        for initial, parameter, _, _ in carried(reader)
+        phi.initial is value and (is_zero or phi.parameter.name != value.name)
+        for phi in Loop(reader).carried
     )
 
 
@@ -143,7 +143,6 @@ def _late(block: Block, uses: Uses, names: Names) -> list[Value]:
 def _handed_on(operation: Operation) -> Iterator[tuple[Value, Value]]:
     """(variable, value) for what the regions of a loop or branch leave in its variables."""
     if operation.primitive is LOOP:
-        yield from ((parameter, value) for _, parameter, value, _ in carried(operation))
-    elif operation.primitive is IF:
-        for region in operation.regions:
-            yield from zip(operation.results, region.yields, strict=True)
+        yield from ((phi.parameter, phi.following) for phi in Loop(operation).carried)
+    else:
+        yield from ((variable, value) for value, variable in merges(operation))

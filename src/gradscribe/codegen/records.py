@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gradscribe.codegen.uses import carried
-from gradscribe.ir.core import IF, LOOP, Function, Value, walk
+from gradscribe.ir.core import LOOP, Function, Value, walk
+from gradscribe.ir.flow import Loop, merges, reachable
 from gradscribe.primitives.control import PUSH, TUPLE, ZEROS_LIKE
 
 
@@ -27,24 +27,15 @@ def recorded(function: Function, names: Mapping[Value, str]) -> frozenset[Value]
             pending += operation.operands
     for merged, values in sources.items():
         pending += [v for v in values if v in names and names[v] != names.get(merged)]
-    found: set[Value] = set()
-    while pending:
-        value = pending.pop()
-        if value not in found:
-            found.add(value)
-            pending += sources.get(value, ())
-    return frozenset(found)
+    return frozenset(reachable(pending, sources))
 
 
-def _merged_from(function: Function) -> dict[Value, tuple[Value, ...]]:
-    sources: dict[Value, tuple[Value, ...]] = {}
+def _merged_from(function: Function) -> dict[Value, list[Value]]:
+    """What each variable may have its value from; of what a loop leaves, that it carries."""
+    sources: dict[Value, list[Value]] = {}
     for operation in walk(function.body):
-        if operation.primitive is IF:
-            sides = (region.yields for region in operation.regions)
-            for result, *values in zip(operation.results, *sides, strict=True):
-                sources[result] = tuple(values)
-        elif operation.primitive is LOOP:
-            for initial, parameter, value, result in carried(operation):
-                sources[result] = (parameter,)
-                sources[parameter] = (initial, value)
+        for source, merged in merges(operation):
+            sources.setdefault(merged, []).append(source)
+        if operation.primitive is LOOP:
+            sources.update((c.result, [c.parameter]) for c in Loop(operation).carried)
     return sources

@@ -17,8 +17,8 @@ from gradscribe.codegen.heads import ForHead, target
 from gradscribe.codegen.listing import Listing, derived_only, is_derived
 from gradscribe.codegen.rewriting import fresh, name, names_in, negation
 from gradscribe.codegen.simple import write_simple
-from gradscribe.codegen.uses import carried
 from gradscribe.ir.core import IF, LOOP, Block, Operation, Value
+from gradscribe.ir.flow import Carried, Loop
 from gradscribe.primitives.control import CAUGHT, ENTER, EXIT, attempted
 from gradscribe.primitives.raising import is_attempt
 
@@ -208,16 +208,13 @@ class Statements(Listing):
 
     def _marks(self, loop: Operation) -> list[Value]:
         """The results of a loop that are true unless it was left by its exit."""
-        shape = loop.attributes["shape"]
-        if not shape.exits:
-            return []
-        again = loop.regions[0].yields[shape.carried]
+        parts = Loop(loop)
         return [
-            result
-            for initial, parameter, value, result in carried(loop)
-            if value is again
-            and is_literal(initial, True, self.plan.uses)
-            and not self.plan.is_used(parameter)
+            phi.result
+            for phi in parts.carried
+            if phi.following in parts.exits
+            and is_literal(phi.initial, True, self.plan.uses)
+            and not self.plan.is_used(phi.parameter)
         ]
 
     def _leave_unless(
@@ -236,15 +233,14 @@ class Statements(Listing):
 
     def _exit(self, loop: Operation, following: Operation | None, around: Leave | None) -> Exit:
         """The way in which a loop's exit is written. around: of the loop around this one."""
-        shape, body = loop.attributes["shape"], loop.regions[0]
-        again = body.yields[shape.carried]
+        parts = Loop(loop)
+        body, (again,) = parts.body, parts.exits
         marks = self._marks(loop)
-        others = [phi for phi in carried(loop) if phi[3] not in marks]
         moves = tuple(
             move
-            for _, parameter, value, _ in others
-            if parameter in self.plan.carried
-            for move in self.move(parameter, value, loop)
+            for phi in parts.carried
+            if phi.parameter in self.plan.carried and phi.result not in marks
+            for move in self.move(phi.parameter, phi.following, loop)
             if move.is_needed
         )
         repeated = len(moves) <= _REPEATED_MOVES
@@ -296,9 +292,11 @@ class Statements(Listing):
         if loop.attributes["shape"].exits:
             exit = self._exit(loop, following, around)
         phis = [
-            phi for phi in carried(loop) if phi[1] in self.plan.carried and phi[3] not in exit.marks
+            phi
+            for phi in Loop(loop).carried
+            if phi.parameter in self.plan.carried and phi.result not in exit.marks
         ]
-        self.add_moves(m for i, p, _, _ in phis for m in self.move(p, i, loop))
+        self.add_moves(m for phi in phis for m in self.move(phi.parameter, phi.initial, loop))
         test = self._plain_test(loop)
         with self.nested(derived_only(loop.location)) as body:
             if test is None:
@@ -344,19 +342,19 @@ class Statements(Listing):
     def _body(
         self,
         loop: Operation,
-        phis: list[tuple[Value, Value, Value, Value]],
+        phis: list[Carried],
         leave: Leave | None,
     ) -> None:
-        shape, body = loop.attributes["shape"], loop.regions[0]
-        moves = [move for _, p, v, _ in phis for move in self.move(p, v, loop)]
+        parts = Loop(loop)
+        moves = [m for phi in phis for m in self.move(phi.parameter, phi.following, loop)]
         moves = [move for move in moves if move.is_needed]
-        if leave is not None or not shape.exits:
-            self.block(body, leave)
+        if leave is not None or not parts.exits:
+            self.block(parts.body, leave)
             if not _leaves(self.statements):
                 self.add_moves(moves)
             return
-        self.block(body)
-        again = self.write.value(body.yields[shape.carried])
+        self.block(parts.body)
+        again = self.write.value(parts.exits[0])
         if not names_in(again).isdisjoint(move.target for move in moves):
             kept = name(fresh("again", self.plan.names.taken))
             self.add(assign(kept, again), loop.location)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from gradscribe.ir.core import LOOP, Block, Function, Operand, Operation, Value
+from gradscribe.ir.flow import Loop
 from gradscribe.ir.types import Tuple
 from gradscribe.primitives import lists
 from gradscribe.primitives.control import APPEND, ITEM, PUSH, SET, STACK_POP, TUPLE
@@ -53,28 +54,12 @@ def _visit(block: Block, uses: Uses) -> None:
         for region in operation.regions:
             _visit(region, uses)
         if operation.primitive is LOOP:
-            shape = operation.attributes["shape"]
-            uses.items.update(operation.regions[0].parameters[: len(shape.iterables)])
+            uses.items.update(Loop(operation).items)
         for result in operation.results:
             uses.producer[result] = operation
             uses.home[result] = (block, index)
     for value in block.yields:
         uses.sites.setdefault(value, []).append((block, len(block.operations)))
-
-
-def carried(loop: Operation) -> list[tuple[Value, Value, Value, Value]]:
-    """Of each carried value of a loop: initial value, body parameter, yield, result."""
-    shape = loop.attributes["shape"]
-    body = loop.regions[0]
-    return list(
-        zip(
-            loop.operands[shape.iterable_operands :],
-            body.parameters[len(shape.iterables) :],
-            body.yields[: shape.carried],
-            loop.results[: shape.carried],
-            strict=True,
-        )
-    )
 
 
 def stored_value(operation: Operation) -> Value | None:

@@ -13,7 +13,8 @@ import numpy as np
 
 from gradscribe.frontend import flow
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.ir.core import IF, LOOP, Block, Method, Operation, SliceOf, Value
+from gradscribe.ir.core import IF, LOOP, Method, Operation, SliceOf, Value
+from gradscribe.ir.flow import Carried, Loop, sources
 from gradscribe.ir.types import Array
 from gradscribe.primitives import control, indexing
 from gradscribe.primitives.control import EFFECT, RUN
@@ -69,8 +70,7 @@ class _Layout:
         if made is None:
             return self._of_parameter(value)
         if made.primitive is IF:
-            number = made.results.index(value)
-            return all(self.is_contiguous(region.yields[number]) for region in made.regions)
+            return all(map(self.is_contiguous, sources(made, value)))
         if made.primitive is LOOP:
             return self._of_loop(made, value)
         return self._of_operation(made)
@@ -85,25 +85,16 @@ class _Layout:
         return entry.contiguous.assume(number)
 
     def _of_loop(self, loop: Operation, value: Value) -> bool:
-        shape, body = loop.attributes["shape"], loop.regions[0]
-        position = loop.results.index(value)
-        if position >= shape.carried:
-            return False
-        initial = loop.operands[shape.iterable_operands :]
-        parameters = body.parameters[len(shape.iterables) :]
-        arrays = [
-            n
-            for n in range(shape.carried)
-            if isinstance(parameters[n].type, Array) and self.is_contiguous(initial[n])
-        ]
-        return position in self._settled(arrays, parameters, body)
+        arrays = [c for c in Loop(loop).carried if isinstance(c.parameter.type, Array)]
+        arrays = [carried for carried in arrays if self.is_contiguous(carried.initial)]
+        return any(carried.result is value for carried in self._settled(arrays))
 
-    def _settled(self, arrays: list[int], parameters: tuple[Value, ...], body: Block) -> list[int]:
+    def _settled(self, arrays: list[Carried]) -> list[Carried]:
         """Those of the carried values that stay in order if they all are at the beginning."""
         outer = self._assumed
         while True:
-            self._assumed = outer | {parameters[n] for n in arrays}
-            kept = [n for n in arrays if self.is_contiguous(body.yields[n])]
+            self._assumed = outer | {carried.parameter for carried in arrays}
+            kept = [carried for carried in arrays if self.is_contiguous(carried.following)]
             self._assumed = outer
             if kept == arrays:
                 return kept

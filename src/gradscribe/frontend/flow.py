@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.ir.core import LOOP, Operation, Value
+from gradscribe.ir.core import Operation, Value
+from gradscribe.ir.flow import sources
 from gradscribe.primitives.control import LENT, REREAD, UNDEF, WRITTEN
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 
@@ -40,13 +41,7 @@ def flowing(lowering: Lowering, value: Value) -> Iterator[Value]:
         elif value in lowering.loops.rows:
             yield lowering.loops.rows[value]
         return
-    if not definition.regions:
-        return
-    position, regions = definition.results.index(value), definition.regions
-    if definition.primitive is LOOP:
-        yield definition.operands[definition.attributes["shape"].iterable_operands + position]
-        regions = regions[:1]  # without the condition
-    yield from (region.yields[position] for region in regions)
+    yield from sources(definition, value)
 
 
 def may_be_undefined(lowering: Lowering, value: Value) -> bool:

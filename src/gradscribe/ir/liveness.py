@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from gradscribe.ir.core import LOOP, Block, Function, LoopShape, Operation, Value
+from gradscribe.ir.core import LOOP, Block, Function, Operation, Value
+from gradscribe.ir.flow import Loop
 
 
 class Liveness:
@@ -68,11 +69,10 @@ def liveness(function: Function) -> Liveness:
 
 def _read_each_trip(loop: Operation, reads: dict[Operation, frozenset[Value]]) -> set[Value]:
     """The values from outside that each trip of the loop may read."""
-    shape: LoopShape = loop.attributes["shape"]
     values = set().union(*(_block_reads(region, reads) for region in loop.regions))
-    for kind, part in zip(shape.iterables, shape.iterable_slices(), strict=True):
+    for kind, operands, _ in Loop(loop).iterated:
         if kind != "range":
-            values.update(loop.operands[part])
+            values.update(operands)
     return values
 
 

@@ -28,7 +28,6 @@ from gradscribe.ir.core import (
     LOOP,
     Block,
     Function,
-    LoopShape,
     Method,
     Operand,
     Operation,
@@ -36,6 +35,7 @@ from gradscribe.ir.core import (
     SliceOf,
     Value,
 )
+from gradscribe.ir.flow import Loop
 from gradscribe.ir.probing import probe
 from gradscribe.ir.trees import Leaf, Tree, bracketed, tree_text
 from gradscribe.ir.types import Type, map_lengths
@@ -101,35 +101,31 @@ class _Printer:
             yield from other
 
     def _loop(self, operation: Operation) -> Iterator[str]:
-        shape: LoopShape = operation.attributes["shape"]
-        inside = [*self._loop_head(operation, shape)]
-        if shape.condition:
-            inside += self._loop_condition(operation.regions[1])
-        inside += ["do", *self._indented(self._loop_body(operation.regions[0], shape))]
-        yield f"{self._results(operation)}loop{' reversed' if shape.reversed else ''}"
+        loop = Loop(operation)
+        inside = [*self._loop_head(loop)]
+        if loop.condition:
+            inside += self._loop_condition(loop.condition)
+        inside += ["do", *self._indented(self._loop_body(loop))]
+        yield f"{self._results(operation)}loop{' reversed' if loop.shape.reversed else ''}"
         yield from self._indented(inside)
 
-    def _loop_head(self, operation: Operation, shape: LoopShape) -> Iterator[str]:
-        items = operation.regions[0].parameters
-        slices = shape.iterable_slices()
-        for kind, where, item in zip(shape.iterables, slices, items, strict=False):
-            iterable = self._uses(operation.operands[where])
+    def _loop_head(self, loop: Loop) -> Iterator[str]:
+        for kind, operands, item in loop.iterated:
+            iterable = self._uses(operands)
             text = f"range({iterable})" if kind == "range" else f"{kind} {iterable}"
             yield f"for {self._define(item)} in {text}"
-        initial = operation.operands[shape.iterable_operands :]
-        for parameter, value in zip(items[len(shape.iterables) :], initial, strict=False):
+        for parameter, value in zip(loop.parameters, loop.initial, strict=True):
             yield f"carry {self._define(parameter)} = {self._use(value)}"
 
     def _loop_condition(self, region: Block) -> Iterator[str]:
         yield f"while ({', '.join(map(self._define, region.parameters))})"
         yield from self._indented(self._block(region))
 
-    def _loop_body(self, body: Block, shape: LoopShape) -> Iterator[str]:
-        yield from self._operations(body)
-        first = shape.carried + shape.exits
-        yield from self._yield("yield", body.yields[: shape.carried])
-        yield from self._yield("again", body.yields[shape.carried : first])
-        yield from self._yield("collect", body.yields[first:])
+    def _loop_body(self, loop: Loop) -> Iterator[str]:
+        yield from self._operations(loop.body)
+        yield from self._yield("yield", loop.following)
+        yield from self._yield("again", loop.exits)
+        yield from self._yield("collect", loop.elements)
 
     def _results(self, operation: Operation) -> str:
         if not operation.results:

@@ -34,6 +34,7 @@ from gradscribe.ir.core import (
     Value,
     map_operands,
 )
+from gradscribe.ir.flow import Loop
 from gradscribe.ir.printer import print_function
 from gradscribe.ir.trees import Node, count_leaves
 from gradscribe.ir.types import (
@@ -203,36 +204,27 @@ def _check_loop(operation: Operation) -> None:
         f"yields of {text}", shape.carried + shape.exits + shape.collects, len(body.yields)
     )
     _same_number(f"results of {text}", shape.carried + shape.collects, len(operation.results))
-    slices = shape.iterable_slices()
-    for kind, where, item in zip(shape.iterables, slices, body.parameters, strict=False):
-        expected = _ITEM_TYPES[kind](_types(operation.operands[where]), text)
+    loop = Loop(operation)
+    for kind, operands, item in loop.iterated:
+        expected = _ITEM_TYPES[kind](_types(operands), text)
         _fit(f"the item of {text}", expected, item.type)
-    _check_carried(operation, shape, text)
-    _check_collected(operation, shape, text)
+    _check_carried(loop, text)
+    for flag in loop.exits:
+        _fit(f"the exit flag of {text}", flag.type, BOOL)
+    for element, record in loop.records:
+        _fit(f"a record of {text}", Collected(element.type), record.type)
 
 
-def _check_carried(operation: Operation, shape: LoopShape, text: str) -> None:
-    body = operation.regions[0]
-    carried = _types(body.parameters[len(shape.iterables) :])
-    initial = operation.operands[shape.iterable_operands :]
-    _all_fit(f"initial values of {text}", initial, carried)
-    _all_fit(f"yields of {text}", body.yields[: shape.carried], carried)
-    for parameter, result in zip(carried, operation.results, strict=False):
+def _check_carried(loop: Loop, text: str) -> None:
+    carried = _types(loop.parameters)
+    _all_fit(f"initial values of {text}", loop.initial, carried)
+    _all_fit(f"yields of {text}", loop.following, carried)
+    for parameter, result in zip(carried, loop.results, strict=True):
         _fit(f"a result of {text}", parameter, result.type)
-    if shape.condition:
-        condition = operation.regions[1]
-        _all_fit(f"condition parameters of {text}", condition.parameters, carried)
-        _same_number(f"condition yields of {text}", 1, len(condition.yields))
-        _condition(condition.yields[0].type, text)
-
-
-def _check_collected(operation: Operation, shape: LoopShape, text: str) -> None:
-    yields = operation.regions[0].yields
-    first = shape.carried + shape.exits
-    if shape.exits:
-        _fit(f"the exit flag of {text}", yields[shape.carried].type, BOOL)
-    for value, result in zip(yields[first:], operation.results[shape.carried :], strict=True):
-        _fit(f"a record of {text}", Collected(value.type), result.type)
+    if loop.condition:
+        _all_fit(f"condition parameters of {text}", loop.condition.parameters, carried)
+        _same_number(f"condition yields of {text}", 1, len(loop.condition.yields))
+        _condition(loop.condition.yields[0].type, text)
 
 
 def _range_item(operands: Sequence[Type], text: str) -> Type:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from gradscribe.ir.core import IF, LOOP, Block, Function, LoopShape, Operation, Value, walk
+from gradscribe.ir.core import IF, LOOP, Block, Function, Operation, Value, walk
+from gradscribe.ir.flow import Loop
 from gradscribe.ir.types import Scalar
 from gradscribe.primitives.control import CONSTANT, UNDEF
 from gradscribe.primitives.raising import is_attempt
@@ -105,23 +106,19 @@ def _claims_of_if(
 def _claims_of_loop(
     operation: Operation, undefined: set[Value], path: _Path
 ) -> Iterator[tuple[Pair, list[_Side]]]:
-    shape: LoopShape = operation.attributes["shape"]
-    body = operation.regions[0]
-    initial = operation.operands[shape.iterable_operands :]
-    parameters = body.parameters[len(body.parameters) - shape.carried :]
-    for position, value in enumerate(parameters):
-        if value not in undefined:
+    carried = Loop(operation).carried
+    flags = [flag for flag in carried if _is_flag(flag.parameter)]
+    for value in carried:
+        if value.parameter not in undefined:
             continue
-        for number, flag in enumerate(parameters):
-            if not _is_flag(flag):
-                continue
+        for flag in flags:
             sides: list[_Side] = [
-                (initial[number], initial[position], path),
-                (body.yields[number], body.yields[position], path),
+                (flag.initial, value.initial, path),
+                (flag.following, value.following, path),
             ]
             for outcome in (True, False):
-                yield (flag, value, outcome), sides
-                yield (operation.results[number], operation.results[position], outcome), sides
+                yield (flag.parameter, value.parameter, outcome), sides
+                yield (flag.result, value.result, outcome), sides
 
 
 def _is_flag(value: Value) -> bool:

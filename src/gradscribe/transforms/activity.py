@@ -35,6 +35,7 @@ from gradscribe.ir.core import (
     map_operands,
     walk,
 )
+from gradscribe.ir.flow import flows
 from gradscribe.ir.trees import Node, count_leaves
 from gradscribe.ir.types import Array, Collected, RecordOf, Type, is_differentiable
 from gradscribe.primitives import control, indexing, lists
@@ -180,11 +181,8 @@ def has_zero_derivative(primitive: Primitive) -> bool:
 
 def pairs_of(operation: Operation) -> Iterator[tuple[Value, Value]]:
     """(source, result) for each pair of values where one is made of the other."""
-    if operation.primitive is LOOP:
-        yield from _loop_pairs(operation)
-    elif operation.primitive is IF:
-        for region in operation.regions:
-            yield from zip(region.yields, operation.results, strict=True)
+    if operation.primitive in (IF, LOOP):
+        yield from flows(operation)
     elif not has_zero_derivative(operation.primitive):
         for result in operation.results:
             for operand in _operands_with_tangents(operation):
@@ -203,22 +201,6 @@ def _operands_with_tangents(operation: Operation) -> Collection[Value]:
         if f"d_{name}" in accepted:
             map_operands(attribute, lambda operand: found.append(operation.operands[operand.index]))
     return found
-
-
-def _loop_pairs(loop: Operation) -> Iterator[tuple[Value, Value]]:
-    shape, body = loop.attributes["shape"], loop.regions[0]
-    count = len(shape.iterables)
-    for where, item in zip(shape.iterable_slices(), body.parameters, strict=False):
-        for operand in loop.operands[where]:
-            yield operand, item
-    initial = loop.operands[shape.iterable_operands :]
-    for position, first in enumerate(initial):
-        parameter, last = body.parameters[count + position], body.yields[position]
-        for source in (first, last):
-            yield source, parameter
-            yield source, loop.results[position]
-    collected = body.yields[shape.carried + shape.exits :]
-    yield from zip(collected, loop.results[shape.carried :], strict=True)
 
 
 def passes_derivative(value: Value) -> bool:

@@ -11,14 +11,13 @@ then handed down from the outermost function.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from gradscribe.ir.core import Callee, Function
+from gradscribe.ir.flow import reachable
 
 Node = Hashable
-AnyNode = TypeVar("AnyNode", bound=Hashable)
 Group = Sequence[Node]
 """The nodes in a function for one input or output, which a call sees as one value: a record."""
 
@@ -156,18 +155,6 @@ class CallFlow:
         """The nodes of a function that derivatives pass through between these ends of it."""
         graph = self.graphs[callee]
         return graph.passed(graph.entered(ends), graph.left(ends), forced)
-
-
-def reachable(seeds: Iterable[AnyNode], edges: Mapping[AnyNode, Sequence[AnyNode]]) -> set[AnyNode]:
-    """All nodes that these lead to."""
-    reached: set[AnyNode] = set()
-    pending = list(seeds)
-    while pending:
-        node = pending.pop()
-        if node not in reached:
-            reached.add(node)
-            pending += edges.get(node, ())
-    return reached
 
 
 def _numbers(nodes: Sequence[Node], among: set[Node]) -> frozenset[int]:

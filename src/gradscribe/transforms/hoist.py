@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from gradscribe.ir.core import CALL, LOOP, Block, Function, LoopShape, Operation, Value
+from gradscribe.ir.core import CALL, LOOP, Block, Function, Operation, Value
+from gradscribe.ir.flow import Loop
 from gradscribe.ir.known import all_known
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.control import CONSTANT, ENTER, EXIT, LENT, REREAD
@@ -103,11 +104,11 @@ class _Hoisting:
 
     def _makes_a_trip(self, loop: Operation) -> bool:
         """Whether it is known that the body of a loop runs."""
-        shape: LoopShape = loop.attributes["shape"]
+        parts = Loop(loop)
+        shape = parts.shape
         if not shape.iterables or shape.condition:
             return False
-        for kind, where in zip(shape.iterables, shape.iterable_slices(), strict=True):
-            operands = loop.operands[where]
+        for kind, operands, _ in parts.iterated:
             if kind == "range":
                 known = all_known([self._constant(operand) for operand in operands])
                 if known is None or not range(*known):

@@ -30,6 +30,7 @@ from gradscribe.ir.core import (
     callees,
     walk,
 )
+from gradscribe.ir.flow import reachable
 from gradscribe.ir.lengths import BroadcastError
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Opaque, holds_opaque, is_unknown
@@ -51,7 +52,7 @@ from gradscribe.transforms.activity import (
     passes_derivative,
     result_groups,
 )
-from gradscribe.transforms.call_flow import CallFlow, Graph, Site, reachable
+from gradscribe.transforms.call_flow import CallFlow, Graph, Site
 
 _OPAQUE = frozenset({EFFECT, RUN, ENTER})
 _READING = frozenset({REREAD, WRITTEN})

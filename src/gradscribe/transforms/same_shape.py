@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradscribe.ir.core import IF, LOOP, Operation, Value, item_type
+from gradscribe.ir.flow import Loop, sources
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array, Scalar, Sequence, Tuple, Type
 from gradscribe.primitives.control import COPY, SET, UNDEF
@@ -58,15 +59,10 @@ def _lists(structure: Structure, value: Value) -> tuple[Value, ...]:
 
 def _keeps_length(structure: Structure, loop: Operation, initial: Value) -> bool:
     """Whether what a loop carries from a list is, in each trip, the list with items stored."""
-    shape, body = loop.attributes["shape"], loop.regions[0]
-    positions = [
-        position
-        for position in range(shape.carried)
-        if loop.operands[shape.iterable_operands + position] is initial
-    ]
     return all(
-        _is_stored_to(structure, body.yields[p], body.parameters[len(shape.iterables) + p])
-        for p in positions
+        _is_stored_to(structure, carried.following, carried.parameter)
+        for carried in Loop(loop).carried
+        if carried.initial is initial
     )
 
 
@@ -77,8 +73,7 @@ def _is_stored_to(structure: Structure, value: Value, before: Value) -> bool:
         if definition is None:
             return False
         if definition.primitive is IF:
-            place = definition.results.index(value)
-            sides = (region.yields[place] for region in definition.regions)
+            sides = sources(definition, value)
             return all(_is_stored_to(structure, side, before) for side in sides)
         if definition.primitive is LOOP:
             initial = _sources(structure, value)
@@ -102,10 +97,7 @@ def _sources(structure: Structure, value: Value) -> tuple[Value, ...]:
     if definition.primitive in (STORE, ACCUMULATE, COPY):
         return definition.operands[:1]
     if definition.primitive is LOOP:
-        shape = definition.attributes["shape"]
-        position = definition.results.index(value) if value in definition.results else -1
-        if 0 <= position < shape.carried:
-            return (definition.operands[shape.iterable_operands + position],)
+        return tuple(c.initial for c in Loop(definition).carried if c.result is value)
     return ()
 
 
@@ -115,6 +107,4 @@ def _initial(structure: Structure, value: Value) -> tuple[Value, ...]:
     loop = structure.owner.get(block)
     if loop is None or block is not loop.regions[0]:
         return ()
-    shape = loop.attributes["shape"]
-    position = block.parameters.index(value) - len(shape.iterables)
-    return (loop.operands[shape.iterable_operands + position],) if position >= 0 else ()
+    return tuple(c.initial for c in Loop(loop).carried if c.parameter is value)

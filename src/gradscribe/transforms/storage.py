@@ -29,6 +29,7 @@ from gradscribe.ir.core import (
     Value,
     map_operands,
 )
+from gradscribe.ir.flow import Loop
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import BOOL, INT, Array, Collected, RecordOf, Scalar, Tuple
 from gradscribe.primitives.control import CONSTANT, ITEM, UNDEF
@@ -192,7 +193,8 @@ class Exports:
 
     def _counting(self, loop: Operation, trips: Value) -> tuple[Operation, list[Operation]]:
         """The loop that carries the number of its trips besides, and the initial 0."""
-        shape: LoopShape = loop.attributes["shape"]
+        parts = Loop(loop)
+        shape = parts.shape
         builder = Builder(self._facts)
         builder.location = loop.location
         zero = builder.call(CONSTANT, {"value": 0})
@@ -204,11 +206,10 @@ class Exports:
             arguments = {"x": counters[0], "y": one}
             after = builder.call(add, arguments, name="trips", callee=operator.add)
         body, *conditions = loop.regions
-        carried = shape.carried
         body = Block(
             (*body.parameters, counters[0]),
             (*counting, *body.operations),
-            (*body.yields[:carried], after, *body.yields[carried:]),
+            (*parts.following, after, *parts.exits, *parts.elements),
         )
         regions = [body]
         for counter, condition in zip(counters[1:], conditions, strict=True):
@@ -216,8 +217,8 @@ class Exports:
         counted = replace(
             loop,
             operands=(*loop.operands, zero),
-            results=(*loop.results[:carried], trips, *loop.results[carried:]),
-            attributes={**loop.attributes, "shape": replace(shape, carried=carried + 1)},
+            results=(*parts.results, trips, *parts.collected),
+            attributes={**loop.attributes, "shape": replace(shape, carried=shape.carried + 1)},
             regions=tuple(regions),
         )
         return counted, before

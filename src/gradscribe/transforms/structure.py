@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from gradscribe.ir.core import IF, LOOP, Block, Function, LoopShape, Operation, Value
+from gradscribe.ir.core import IF, Block, Function, Operation, Value
+from gradscribe.ir.flow import merges, sources
 from gradscribe.ir.types import Array
 from gradscribe.primitives.control import UNDEF
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
@@ -98,20 +99,8 @@ class Structure:
             for region in operation.regions:
                 self.owner[region] = operation
                 self._scan(region, (*around, operation))
-            self._join_versions(operation)
-
-    def _join_versions(self, operation: Operation) -> None:
-        if operation.primitive is IF:
-            for region in operation.regions:
-                for given, result in zip(region.yields, operation.results, strict=True):
-                    self._join(given, result)
-        elif operation.primitive is LOOP:
-            shape, body = operation.attributes["shape"], operation.regions[0]
-            initial = operation.operands[shape.iterable_operands :]
-            parameters = body.parameters[len(shape.iterables) :]
-            for values in zip(initial, parameters, body.yields, operation.results, strict=False):
-                for value in values[:3]:
-                    self._join(value, values[3])
+            for source, target in merges(operation):
+                self._join(source, target)
 
     def _join(self, a: Value, b: Value) -> None:
         if isinstance(a.type, Array) and isinstance(b.type, Array):
@@ -124,12 +113,4 @@ def _before(operation: Operation, value: Value) -> Value | None:
         return operation.operands[0]
     if value not in operation.results:
         return None
-    position = operation.results.index(value)
-    if operation.primitive is IF:
-        return operation.regions[0].yields[position]
-    if operation.primitive is not LOOP:
-        return None
-    shape: LoopShape = operation.attributes["shape"]
-    return (
-        operation.operands[shape.iterable_operands + position] if position < shape.carried else None
-    )
+    return next(iter(sources(operation, value)), None)

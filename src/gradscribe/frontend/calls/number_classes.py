@@ -17,7 +17,8 @@ import numpy as np
 
 from gradscribe.frontend.flow import CHANGING
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.ir.core import CALL, IF, LOOP, LoopShape, Operation, Value
+from gradscribe.ir.core import CALL, IF, LOOP, Operation, Value
+from gradscribe.ir.flow import Loop, sources
 from gradscribe.ir.types import Array, Opaque, Scalar
 from gradscribe.primitives.control import APPEND, EFFECT, LIST, RUN, UNDEF
 
@@ -82,15 +83,9 @@ class _Rounds(Generic[Found]):
 
     def _handed_on(self, loop: Operation, result: Value) -> list[Value]:
         """What a loop may give as one of its results."""
-        shape: LoopShape = loop.attributes["shape"]
-        body, position = loop.regions[0], loop.results.index(result)
-        if position >= shape.carried:
-            return [body.yields[position + shape.exits]]
-        initial = loop.operands[shape.iterable_operands :]
-        parameters = body.parameters[len(body.parameters) - shape.carried :]
-        for number, parameter in enumerate(parameters):
-            self.carried[parameter] = [initial[number], body.yields[number]]
-        return self.carried[parameters[position]]
+        for carried in Loop(loop).carried:
+            self.carried[carried.parameter] = [carried.initial, carried.following]
+        return [*sources(loop, result)]
 
 
 def _settled(search: _Rounds[Found], value: Value) -> Found:

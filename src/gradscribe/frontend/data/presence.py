@@ -11,7 +11,8 @@ from typing import Any
 
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import DictRef, ListRef, Ref, TupleOf
-from gradscribe.ir.core import IF, LOOP, LoopShape, Value
+from gradscribe.ir import flow
+from gradscribe.ir.core import IF, Value
 from gradscribe.primitives.control import UNDEF
 
 
@@ -47,14 +48,8 @@ def sources(lowering: Lowering, value: Value) -> list[Value | None]:
         return [] if carried is None else [carried[2]]
     if operation.primitive is UNDEF:
         return [None]
-    position = operation.results.index(value)
+    found = flow.sources(operation, value)
     if operation.primitive is IF:
-        first, second = (region.yields[position] for region in operation.regions)
         taken = lowering.assumed.get(lowering.numbering.of(operation.operands[0]))
-        return [first, second] if taken is None else [first if taken else second]
-    if operation.primitive is LOOP:
-        shape: LoopShape = operation.attributes["shape"]
-        if position < shape.carried:
-            initial = operation.operands[shape.iterable_operands + position]
-            return [initial, operation.regions[0].yields[position]]
-    return []
+        return [*found] if taken is None else [found[0] if taken else found[1]]
+    return [*found]

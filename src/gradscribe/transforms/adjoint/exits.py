@@ -13,7 +13,8 @@ from __future__ import annotations
 import operator
 
 from gradscribe.ir.builder import Builder
-from gradscribe.ir.core import IF, LoopShape, Operation, Value
+from gradscribe.ir.core import IF, Operation, Value
+from gradscribe.ir.flow import Loop
 from gradscribe.primitives.control import CONSTANT, UNDEF
 from gradscribe.transforms.structure import Structure
 
@@ -21,16 +22,13 @@ from gradscribe.transforms.structure import Structure
 def is_made_at_exit(loop: Operation, position: int, structure: Structure) -> bool:
     """Whether the carried value at this position is undefined until a trip that leaves the loop
     makes it."""
-    shape: LoopShape = loop.attributes["shape"]
-    if not shape.exits:
+    parts = Loop(loop)
+    carried = parts.carried[position]
+    if not parts.exits or not structure.is_undefined(carried.initial):
         return False
-    body, *conditions = loop.regions
-    before = [body.parameters[len(shape.iterables) + position]]
-    before += [region.parameters[position] for region in conditions]
-    initial = loop.operands[shape.iterable_operands + position]
-    if not structure.is_undefined(initial) or any(structure.uses[value] for value in before):
+    if any(structure.uses[value] for value in (carried.parameter, *carried.tested)):
         return False
-    return _leaves(body.yields[position], body.yields[shape.carried], structure)
+    return _leaves(carried.following, parts.exits[0], structure)
 
 
 def _leaves(value: Value, again: Value, structure: Structure) -> bool:

@@ -16,12 +16,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from gradscribe.ir.core import Block, LoopShape, Operation, Value, walk
+from gradscribe.ir.flow import Carried, Iterated
 from gradscribe.ir.types import BOOL, Array, Collected, Sequence, Type
 from gradscribe.primitives.control import SET
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
 from gradscribe.transforms.adjoint.exits import cotangent_at_exit, is_made_at_exit
 from gradscribe.transforms.adjoint.scopes import Scope
-from gradscribe.transforms.adjoint.trips import Iterable, TripScope
+from gradscribe.transforms.adjoint.trips import TripScope
 from gradscribe.transforms.cotangents import (
     add,
     carried_type,
@@ -53,7 +54,7 @@ class LoopScope(TripScope):
         self.accumulators: dict[Value, _Carried] = {}
         self.flags: list[_Carried] = []
         self.untouched: set[Value] = set()
-        self.records: dict[Value, Iterable] = {}
+        self.records: dict[Value, Iterated] = {}
         self.collected: dict[Value, Value] = {}
         self._records_of = self._items_of_records()
         self._given: set[Value] = set()
@@ -135,22 +136,21 @@ class LoopScope(TripScope):
 
     def _is_used_whole(self, value: Value) -> bool:
         """Whether the trips use an array or list that they run over in other ways, too."""
-        operands = self.loop.operands[: self.shape.iterable_operands]
-        return operands.count(value) > 1 or any(_reads(r, value) for r in self.loop.regions)
+        return self.parts.iterables.count(value) > 1 or any(
+            _reads(r, value) for r in self.loop.regions
+        )
 
     def carry_cotangents(self) -> bool:
         """Carry the cotangents of the primal's carried values; whether any has to be."""
         active, parent = self.context.active, self.parent
-        finals = self.loop.results[: self.shape.carried]
         if not any(result in parent.cotangents for result in self.loop.results):
             return False
         self._consume_cotangents()
-        initial = self.loop.operands[self.shape.iterable_operands :]
-        for position, final in enumerate(finals):
-            first, last = self.block.parameters[self.count + position], self.block.yields[position]
+        for position, primal in enumerate(self.parts.carried):
+            initial, first, last, final, _ = primal
             given = parent.cotangents.get(final)
             if first not in active and (
-                given is None or (last not in active and initial[position] not in active)
+                given is None or (last not in active and initial not in active)
             ):
                 continue
             present = self._nothing_yet() if given is None else parent.presence(final)
@@ -167,7 +167,7 @@ class LoopScope(TripScope):
             if present is not None or first in self.context.uncertain:
                 present = present or constant(parent.builder, True)
                 present, after = self._carry_presence(first, present)
-            self._carry_cotangent(parameter, given, first, final, initial[position], after)
+            self._carry_cotangent(parameter, given, primal, after)
             if last in active:
                 with self.context.handing_on(present):
                     self.contribute(last, parameter)
@@ -175,25 +175,15 @@ class LoopScope(TripScope):
 
     def _ended(self) -> set[Value]:
         """The flags that tell that the loop was not left, as the mirror around has them."""
-        body, carried = self.block, self.shape.carried
-        again = body.yields[carried]
-        flags = (
-            result
-            for result, value in zip(self.loop.results, body.yields[:carried], strict=False)
-            if value is again
-        )
+        exits = self.parts.exits
+        flags = (carried.result for carried in self.parts.carried if carried.following in exits)
         return {known for flag in flags if (known := self.parent.known(flag)) is not None}
 
     def _carry_cotangent(
-        self,
-        parameter: Value,
-        given: Value,
-        first: Value,
-        final: Value,
-        initial: Value,
-        present: Value | None,
+        self, parameter: Value, given: Value, primal: Carried, present: Value | None
     ) -> None:
         """present: the flag that tells whether there is a cotangent after the loop."""
+        initial, first, _, final, _ = primal
 
         def following() -> Value:
             found = self.cotangents.get(first)
@@ -250,15 +240,13 @@ class LoopScope(TripScope):
 
     def _items_of_records(self) -> dict[Value, Value]:
         """The records that the primal consumes, by their items; of each, one item."""
-        items = zip(self.shape.iterables, self.block.parameters, strict=False)
-        positions = [n for n, (kind, _) in enumerate(items) if kind == "collected"]
-        found = {self.operands_of(n)[0]: self.block.parameters[n] for n in positions}
+        iterated = [i for i in self.parts.iterated if i.kind == "collected"]
+        found = {record: item for _, (record,), item in iterated}
         return {item: record for record, item in found.items()}
 
     def _consume_cotangents(self) -> None:
         """Give what the primal collects in a trip the element of its record's cotangent."""
-        values = self.block.yields[self.shape.carried + self.shape.exits :]
-        for record, value in zip(self.loop.results[self.shape.carried :], values, strict=True):
+        for value, record in self.parts.records:
             given = self.parent.cotangents.get(record)
             if given is not None and value in self.context.active:
                 self.contribute(value, self._element(given, value))
@@ -287,7 +275,7 @@ class LoopScope(TripScope):
         element = Value(record.type.item, name_of(like))
         if record in self.context.masked:
             self.context.masked.add(element)
-        self.iterables.append(Iterable("collected", (record,), element))
+        self.iterables.append(Iterated("collected", (record,), element))
         return element
 
     # -- restored arrays ---------------------------------------------------------------------------
@@ -295,18 +283,15 @@ class LoopScope(TripScope):
     def carry_restored(self) -> bool:
         """Carry the arrays whose stores in the loop are undone; whether there are any."""
         context, parent = self.context, self.parent
-        initial = self.loop.operands[self.shape.iterable_operands :]
         found = False
-        for position in range(self.shape.carried):
-            final = self.loop.results[position]
-            first, last = self.block.parameters[self.count + position], self.block.yields[position]
-            if not context.is_restored(final) or context.structure.is_undefined(initial[position]):
+        for initial, first, last, final, _ in self.parts.carried:
+            if not context.is_restored(final) or context.structure.is_undefined(initial):
                 continue
             if not context.structure.stores_to(self.loop, context.structure.chain(final)):
                 continue
             found = True
             if context.structure.entry(last, self.block) in self.block.parameters:
-                self._carry_primal(first, last, parent.primal(final), initial[position])
+                self._carry_primal(first, last, parent.primal(final), initial)
         return found
 
     def _carry_primal(self, first: Value, last: Value, final: Value, initial: Value) -> None:
@@ -322,12 +307,11 @@ class LoopScope(TripScope):
     def _carry_instead_of_recording(self) -> None:
         """Of a carried value, a trip reads the record both before and after it: the one after
         is the one before of the trip mirrored just now."""
-        for position in range(self.shape.carried):
-            first, last = self.block.parameters[self.count + position], self.block.yields[position]
+        for _, first, last, result, _ in self.parts.carried:
             before, after = self.records.get(first), self.records.get(last)
             if before is None or after is None or before is after:
                 continue
-            final = self.parent.primal(self.loop.results[position])
+            final = self.parent.primal(result)
             self.iterables.remove(after)
             del self.records[last]
             following = functools.partial(_same, before.item)
@@ -379,10 +363,9 @@ class LoopScope(TripScope):
     def _find_missing(self) -> None:
         """Note which of the carried cotangents a trip may leave none of."""
         if self.context.asks_presence:
-            firsts = self.block.parameters[self.count :]
             self.context.missing.update(
                 first
-                for first in firsts
+                for first in self.parts.parameters
                 if first not in self.cotangents or self.presences.get(first) is not None
             )
 

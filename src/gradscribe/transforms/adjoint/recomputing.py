@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from gradscribe.ir.core import CALL, LOOP, Block, Operation, Value, walk
+from gradscribe.ir.flow import Loop
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.transforms.adjoint.context import Context
 from gradscribe.transforms.costs import MOST_EFFORT, effort_of
@@ -100,12 +101,11 @@ def _is_item(context: Context, value: Value) -> bool:
     loop = _loop_around(context, value)
     if loop is None:
         return False
-    shape = loop.attributes["shape"]
-    position = loop.regions[0].parameters.index(value)
-    if position >= len(shape.iterables) or shape.exits or shape.condition:
+    parts = Loop(loop)
+    if parts.exits or parts.condition:
         return False
-    iterated = loop.operands[list(shape.iterable_slices())[position]]
-    return all(_is_free(context, operand) for operand in iterated)
+    found = [operands for _, operands, item in parts.iterated if item is value]
+    return bool(found) and all(_is_free(context, operand) for operand in found[0])
 
 
 def _is_free(context: Context, value: Value) -> bool:
@@ -120,13 +120,7 @@ def _carried_on(context: Context) -> set[Value]:
     loops = {loop for v in context.kept if (loop := _loop_around(context, v)) is not None}
     found: set[Value] = set()
     for loop in loops:
-        body, shape = loop.regions[0], loop.attributes["shape"]
-        carried = body.parameters[len(shape.iterables) :]
-        found.update(
-            after
-            for before, after in zip(carried, body.yields, strict=False)
-            if before in context.kept
-        )
+        found.update(c.following for c in Loop(loop).carried if c.parameter in context.kept)
     return found
 
 

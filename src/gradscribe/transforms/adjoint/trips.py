@@ -8,26 +8,17 @@ over, each of one length.
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
 
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.builder import Builder
-from gradscribe.ir.core import IterableKind, LoopShape, Operation, Value
+from gradscribe.ir.core import IterableKind, Operation, Value
+from gradscribe.ir.flow import Iterated, Loop
 from gradscribe.ir.types import Array, Sequence
 from gradscribe.primitives.control import GET, LEN
 from gradscribe.primitives.indexing import GETITEM, LENGTH
 from gradscribe.transforms.adjoint.scopes import Scope
 from gradscribe.transforms.cotangents import call, constant, same_lengths
 from gradscribe.transforms.storage import index_type
-
-
-@dataclass
-class Iterable:
-    """What the mirrored loop runs over, and its item in a trip."""
-
-    kind: IterableKind
-    operands: tuple[Value, ...]
-    item: Value
 
 
 class TripScope(Scope):
@@ -37,9 +28,10 @@ class TripScope(Scope):
         super().__init__(parent.context, loop.regions[0], Builder(parent.context.facts))
         self.parent: Scope = parent
         self.loop = loop
-        self.shape: LoopShape = loop.attributes["shape"]
+        self.parts = Loop(loop)
+        self.shape = self.parts.shape
         self.count = len(self.shape.iterables)
-        self.iterables: list[Iterable] = []
+        self.iterables: list[Iterated] = []
         self.builder.location = parent.builder.location
         self.runs_to_the_end = self._runs_to_the_end()
         self._items: dict[int, Value] = {}
@@ -68,14 +60,13 @@ class TripScope(Scope):
         same_lengths(self.builder.facts, item, like)
         return item
 
-    def run_over(self, kind: IterableKind, operands: tuple[Value, ...], like: Value) -> Iterable:
-        iterable = Iterable(kind, operands, Value(like.type, like.name))
+    def run_over(self, kind: IterableKind, operands: tuple[Value, ...], like: Value) -> Iterated:
+        iterable = Iterated(kind, operands, Value(like.type, like.name))
         self.iterables.append(iterable)
         return iterable
 
     def operands_of(self, position: int) -> tuple[Value, ...]:
-        where = list(self.shape.iterable_slices())[position]
-        return self.loop.operands[where]
+        return self.parts.iterated[position].operands
 
     # -- trips -----------------------------------------------------------------------------------
 

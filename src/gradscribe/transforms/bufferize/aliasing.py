@@ -21,7 +21,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradscribe.ir.core import IF, LOOP, Block, Function, LoopShape, Operation, Value
+from gradscribe.ir.core import IF, LOOP, Block, Function, Operation, Value
+from gradscribe.ir.flow import Loop
 from gradscribe.ir.liveness import Liveness
 from gradscribe.ir.probing import probe
 from gradscribe.primitives.control import EFFECT
@@ -201,23 +202,21 @@ class Aliasing:
             self._assign(self._pairs(operation.results, region.yields), before)
 
     def _loop(self, operation: Operation) -> None:
-        shape: LoopShape = operation.attributes["shape"]
+        loop = Loop(operation)
         before = self._marks.setdefault(operation, self._count)
-        records = operation.results[shape.carried :]
-        for record in records:
+        for record in loop.collected:
             self.buffers(record)
-        body = operation.regions[0]
-        inits = self._inits(operation, shape)
-        for region in operation.regions:
-            handed = self._handed(_carried(region, shape), inits)
+        inits = self._inits(loop)
+        for targets in loop.entered:
+            handed = self._handed(targets, inits)
             self._assign([] if self._clean_inits else handed, before)
-        self._items(operation, shape)
+        self._items(loop)
 
         self._written.append(set())
         outer, self._records = (
             self._records,
             self._records.union(
-                record for record in records if record in self.liveness.live_after(operation)
+                r for r in loop.collected if r in self.liveness.live_after(operation)
             ),
         )
         for region in reversed(operation.regions):
@@ -226,60 +225,46 @@ class Aliasing:
         written = self._written.pop()
         self._written[-1] |= written
 
-        self._back_edge(operation, shape, before)
+        self._back_edge(loop, before)
         if self._clean_inits:
-            self._write_inits(operation, shape, self._mutated(body, shape, written))
-        yields = body.yields[: shape.carried]
-        results = operation.results[: shape.carried]
-        self._assign(self._handed(results, self._inits(operation, shape)), before)
-        self._assign(self._carried_and_records(operation, shape, results, yields), before)
+            self._write_inits(loop, self._mutated(loop, written))
+        self._assign(self._handed(loop.results, self._inits(loop)), before)
+        self._assign(self._carried_and_records(loop, loop.results), before)
 
-    def _items(self, operation: Operation, shape: LoopShape) -> None:
+    def _items(self, loop: Loop) -> None:
         """The items of the iterables: rows of an array, items of a list or record."""
-        parameters = operation.regions[0].parameters
-        for kind, part, item in zip(
-            shape.iterables, shape.iterable_slices(), parameters, strict=False
-        ):
+        for kind, operands, item in loop.iterated:
             if kind != "range":
                 step = () if kind == "array" else (ITEMS,)
-                source = self.buffers(operation.operands[part][0])
+                source = self.buffers(operands[0])
                 for flow in below_step(self.buffers(item), source, step):
                     self._assign([flow], flow[0].order)
 
-    def _inits(self, operation: Operation, shape: LoopShape) -> list[Buffers]:
-        first = shape.iterable_operands
-        return [self.operand(operation, first + i) for i in range(shape.carried)]
+    def _inits(self, loop: Loop) -> list[Buffers]:
+        first = len(loop.iterables)
+        return [self.operand(loop.operation, first + i) for i in range(len(loop.initial))]
 
-    def _back_edge(self, operation: Operation, shape: LoopShape, before: int) -> None:
+    def _back_edge(self, loop: Loop, before: int) -> None:
         """What a trip hands to the next one."""
-        yields = operation.regions[0].yields[: shape.carried]
-        for region in operation.regions:
-            flows = self._carried_and_records(operation, shape, _carried(region, shape), yields)
+        for targets in loop.entered:
+            flows = self._carried_and_records(loop, targets)
             self._changed |= self._assign(flows, before)
 
-    def _carried_and_records(
-        self,
-        operation: Operation,
-        shape: LoopShape,
-        targets: Sequence[Value],
-        yields: Sequence[Value],
-    ) -> list[Flow]:
+    def _carried_and_records(self, loop: Loop, targets: Sequence[Value]) -> list[Flow]:
         """Carried values after a trip, and the records, which hold what they held before too."""
-        flows = self._pairs(targets, yields)
-        collected = operation.regions[0].yields[shape.carried + shape.exits :]
-        for record, value in zip(operation.results[shape.carried :], collected, strict=True):
+        flows = self._pairs(targets, loop.following)
+        for value, record in loop.records:
             sources = self.buffers(value)
             for path, buffer in self.buffers(record).items():
                 source = sources.get(path[1:])
                 flows.append((buffer, [buffer] if source is None else [buffer, source]))
         return flows
 
-    def _mutated(self, body: Block, shape: LoopShape, written: set[Buffer]) -> set[Buffer]:
+    def _mutated(self, loop: Loop, written: set[Buffer]) -> set[Buffer]:
         """The buffers of carried parameters that some trip writes to, through any name."""
-        carried = _carried(body, shape)
-        parameters = [s for value in carried for s in self.buffers(value).values()]
+        parameters = [s for value in loop.parameters for s in self.buffers(value).values()]
         mutated = {p for p in parameters if p in written or not written.isdisjoint(p.aliases)}
-        handed = self._pairs(carried, body.yields)
+        handed = self._pairs(loop.parameters, loop.following)
         while True:
             sources = [source for target, (source,) in handed if target in mutated]
             grown = {p for p in parameters if any(alias(source, p) for source in sources)}
@@ -287,20 +272,19 @@ class Aliasing:
                 return mutated
             mutated |= grown
 
-    def _write_inits(self, operation: Operation, shape: LoopShape, mutated: set[Buffer]) -> None:
+    def _write_inits(self, loop: Loop, mutated: set[Buffer]) -> None:
         """A loop writes to the initial values of what its body writes to."""
-        first = shape.iterable_operands
-        carried = _carried(operation.regions[0], shape)
-        for i, parameter in enumerate(carried):
+        operation, first = loop.operation, len(loop.iterables)
+        for i, parameter in enumerate(loop.parameters):
             for path, buffer in self.operand(operation, first + i).items():
                 if self.buffers(parameter).get(path) in mutated:
                     others = {
                         other
-                        for j, other in enumerate(operation.operands[first:])
+                        for j, other in enumerate(loop.initial)
                         if j != i and (operation, first + j) not in self.copies.operands
                     }
-                    live = self.liveness.live_into(operation.regions[0]) | others | self._records
-                    self._report(operation, first + i, buffer, live.difference(carried))
+                    live = self.liveness.live_into(loop.body) | others | self._records
+                    self._report(operation, first + i, buffer, live.difference(loop.parameters))
 
     def _pairs(self, targets: Sequence[Value], sources: Sequence[Value]) -> list[Flow]:
         return self._handed(targets, [self.buffers(source) for source in sources])
@@ -333,11 +317,6 @@ class Aliasing:
                 if other is not target and any(alias(s, o) for s in sources for o in others):
                     changed |= link(target, other)
         return changed
-
-
-def _carried(region: Block, shape: LoopShape) -> tuple[Value, ...]:
-    """The carried parameters of the body or of the condition of a loop."""
-    return region.parameters[len(region.parameters) - shape.carried :]
 
 
 def _keeps_arguments(callee: Any) -> bool:

@@ -7,13 +7,12 @@ paths that make none of it, and is recorded, is an empty one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from gradscribe.ir.core import IF, LOOP, Function, LoopShape, Operation, Value, walk
+from gradscribe.ir.core import Function, Operation, Value, walk
+from gradscribe.ir.flow import flows, reachable
 from gradscribe.ir.types import Collected, Sequence
 from gradscribe.primitives.control import LIST, STACK, UNDEF
-from gradscribe.transforms.call_flow import reachable
 from gradscribe.transforms.records.edits import RecordEdits
 
 
@@ -32,22 +31,11 @@ def with_empty_records(function: Function) -> Function:
 def _recorded(function: Function) -> set[Value]:
     """The values that loops collect, on one path or another."""
     sources: dict[Value, list[Value]] = {}
-    for source, merged in _merges(function):
-        sources.setdefault(merged, []).append(source)
+    for operation in walk(function.body):
+        for source, merged in flows(operation):
+            sources.setdefault(merged, []).append(source)
     records = (r for o in walk(function.body) for r in o.results if isinstance(r.type, Collected))
     return reachable(records, sources)
-
-
-def _merges(function: Function) -> Iterator[tuple[Value, Value]]:
-    """(source, merged): a value, and the result of a region that it is on one path."""
-    for operation in walk(function.body):
-        if operation.primitive is IF:
-            for region in operation.regions:
-                yield from zip(region.yields, operation.results, strict=True)
-        elif operation.primitive is LOOP:
-            shape: LoopShape = operation.attributes["shape"]
-            collected = operation.regions[0].yields[shape.carried + shape.exits :]
-            yield from zip(collected, operation.results[shape.carried :], strict=True)
 
 
 def _empty(undefined: Operation) -> Operation | None:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from gradscribe.ir.core import LOOP, Block, LoopShape, Operation, Value
+from gradscribe.ir.flow import Loop
 from gradscribe.ir.types import Collected, Type
 
 
@@ -29,13 +30,12 @@ class Link:
     @property
     def collected(self) -> Value:
         """What a trip of the loop collects."""
-        shape: LoopShape = self.loop.attributes["shape"]
-        return self.loop.regions[0].yields[shape.carried + shape.exits + self.collect]
+        return Loop(self.loop).elements[self.collect]
 
     @property
     def item(self) -> Value:
         """What a trip of the mirror gets."""
-        return self.mirror.regions[0].parameters[self.iterable]
+        return Loop(self.mirror).items[self.iterable]
 
 
 Chain = tuple[Link, ...]
@@ -51,7 +51,7 @@ def mirrored_records(block: Block, uses: Counter[Value]) -> list[Chain]:
         chain_of(loop, collect, record, block.operations, uses)
         for loop in block.operations
         if loop.primitive is LOOP
-        for collect, record in enumerate(loop.results[loop.attributes["shape"].carried :])
+        for collect, record in enumerate(Loop(loop).collected)
     ]
     return [chain for chain in chains if chain]
 
@@ -84,7 +84,7 @@ def chain_of(
 
     consumed: the record itself, or the item that stands for it in the mirror around.
     """
-    record = loop.results[loop.attributes["shape"].carried + collect]
+    record = Loop(loop).collected[collect]
     if uses[record] != 1 or uses[consumed] != 1:
         return ()
     link = _consumption(loop, collect, consumed, mirrors)
@@ -106,7 +106,7 @@ def _consumption(
         if mirror.primitive is not LOOP or consumed not in mirror.operands:
             continue
         shape: LoopShape = mirror.attributes["shape"]
-        operands = [mirror.operands[where.start] for where in shape.iterable_slices()]
+        operands = [iterated.operands[0] for iterated in Loop(mirror).iterated]
         if (
             consumed in operands
             and shape.reversed != loop.attributes["shape"].reversed
@@ -124,8 +124,8 @@ def collect_number(definition: Operation | None, record: Value) -> int | None:
     """Which of the records of a loop this is; None if a loop did not collect it."""
     if definition is None or definition.primitive is not LOOP:
         return None
-    number = definition.results.index(record) - int(definition.attributes["shape"].carried)
-    return number if number >= 0 else None
+    collected = Loop(definition).collected
+    return collected.index(record) if record in collected else None
 
 
 def groups(chains: list[Chain]) -> Iterable[list[Chain]]:

@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from gradscribe.ir.core import LOOP, Block, LoopShape, Operation, Value
+from gradscribe.ir.core import LOOP, Block, Operation, Value
+from gradscribe.ir.flow import Loop
 from gradscribe.transforms.records.chains import Chain
 
 Insertions = defaultdict[Operation, list[tuple[int, Operation]]]
@@ -58,28 +59,28 @@ class RecordEdits:
 
     def _loop(self, loop: Operation) -> Operation:
         """The loop with other records, and with what is inserted in its body."""
-        shape: LoopShape = loop.attributes["shape"]
-        first = shape.carried + shape.exits
+        parts = Loop(loop)
+        shape = parts.shape
         collects = [n for n in range(shape.collects) if (loop, n) not in self.collects]
         iterables = [n for n in range(len(shape.iterables)) if (loop, n) not in self.iterables]
         collected, consumed = self.collected.get(loop, []), self.consumed.get(loop, [])
-        operands = [loop.operands[where] for where in shape.iterable_slices()]
-        records = loop.results[shape.carried :]
+        iterated = [parts.iterated[n] for n in iterables]
+        records = [parts.records[n] for n in collects]
         body, *condition = loop.regions
         changed = self.applied(body, self.inserted.get(loop, ()))
-        items = [body.parameters[n] for n in iterables] + [item for _, item in consumed]
-        yields = [body.yields[first + n] for n in collects] + [value for value, _ in collected]
-        kinds = [shape.iterables[n] for n in iterables] + ["collected" for _ in consumed]
+        items = [part.item for part in iterated] + [item for _, item in consumed]
+        yields = [record.element for record in records] + [value for value, _ in collected]
+        kinds = [part.kind for part in iterated] + ["collected" for _ in consumed]
         return replace(
             loop,
             operands=(
-                *(operand for n in iterables for operand in operands[n]),
+                *(operand for part in iterated for operand in part.operands),
                 *(record for record, _ in consumed),
-                *loop.operands[shape.iterable_operands :],
+                *parts.initial,
             ),
             results=(
-                *loop.results[: shape.carried],
-                *(records[n] for n in collects),
+                *parts.results,
+                *(record.result for record in records),
                 *(record for _, record in collected),
             ),
             attributes={
@@ -88,9 +89,9 @@ class RecordEdits:
             },
             regions=(
                 Block(
-                    (*items, *body.parameters[len(shape.iterables) :]),
+                    (*items, *parts.parameters),
                     changed.operations,
-                    (*body.yields[:first], *yields),
+                    (*parts.following, *parts.exits, *yields),
                 ),
                 *(self.applied(region) for region in condition),
             ),

@@ -11,7 +11,8 @@ from __future__ import annotations
 import operator
 from dataclasses import replace
 
-from gradscribe.ir.core import LOOP, Function, LoopShape, Operand, Operation, Value, walk
+from gradscribe.ir.core import LOOP, Function, Operand, Operation, Value, walk
+from gradscribe.ir.flow import Loop
 from gradscribe.ir.types import is_integer
 from gradscribe.primitives.control import CONSTANT, LEN
 
@@ -27,13 +28,12 @@ def count_by_records(function: Function) -> Function:
         if position is None or operation.results[position] in read:
             operations.append(operation)
             continue
-        shape: LoopShape = operation.attributes["shape"]
         counter, results = operation.results[position], list(operation.results)
         results[position] = Value(counter.type, counter.name)
         operations.append(replace(operation, results=tuple(results)))
         location = operation.location and replace(operation.location, role="adjoint")
         attributes = {"x": Operand(0)}
-        record = results[shape.carried]
+        record = Loop(operation).collected[0]
         operations.append(Operation(LEN, (record,), (counter,), attributes, (), location))
     if len(operations) == len(function.body.operations):
         return function
@@ -54,18 +54,15 @@ def _counter(operation: Operation, definitions: dict[Value, Operation]) -> int |
     """The position of the carried value that counts the trips of a loop which collects."""
     if operation.primitive is not LOOP or not operation.attributes["shape"].collects:
         return None
-    shape: LoopShape = operation.attributes["shape"]
-    body = operation.regions[0]
-    inside = {result: made for made in body.operations for result in made.results}
-    initial = operation.operands[shape.iterable_operands :]
-    parameters = body.parameters[len(shape.iterables) :]
-    carried = zip(initial, parameters, body.yields, strict=False)
-    for position, (first, parameter, following) in enumerate(carried):
-        step = inside.get(following)
-        if step is None or step.callee is not operator.add or step.operands[0] is not parameter:
+    loop = Loop(operation)
+    inside = {result: made for made in loop.body.operations for result in made.results}
+    for position, counter in enumerate(loop.carried):
+        first, step = counter.initial, inside.get(counter.following)
+        if step is None or step.callee is not operator.add:
             continue
         one = inside.get(step.operands[1]) or definitions.get(step.operands[1])
-        if is_integer(first.type) and _is(definitions.get(first), 0) and _is(one, 1):
+        counts = step.operands[0] is counter.parameter and _is(one, 1)
+        if counts and is_integer(first.type) and _is(definitions.get(first), 0):
             return position
     return None
 

@@ -20,11 +20,11 @@ from gradscribe.ir.core import (
     Block,
     Callee,
     Function,
-    LoopShape,
     Operation,
     Value,
     walk,
 )
+from gradscribe.ir.flow import Iterated, Loop
 from gradscribe.ir.roles import is_derived
 from gradscribe.ir.types import Array, Collected, Scalar, Type
 from gradscribe.ir.types import Sequence as SequenceType
@@ -100,22 +100,19 @@ class _Liveness:
             self._sources[result] = (operation, yields)
 
     def _scan_loop(self, operation: Operation) -> None:
-        shape: LoopShape = operation.attributes["shape"]
+        loop = Loop(operation)
         self._loops.append(operation)
-        body, count, carried = operation.regions[0], len(shape.iterables), shape.carried
-        last = carried + shape.exits
-        control = list(body.yields[carried:last])
+        control = list(loop.exits)
         for region in operation.regions[1:]:
             control += region.yields
         self._control[operation] = control
-        for item, where in zip(body.parameters, shape.iterable_slices(), strict=False):
-            self._sources[item] = (operation, operation.operands[where])
-        initial = operation.operands[shape.iterable_operands :]
-        for position, source in enumerate(zip(initial, body.yields, strict=False)):
-            for value in _carried(operation, count, position):
-                self._sources[value] = (operation, source)
-        for result, element in zip(operation.results[carried:], body.yields[last:], strict=True):
-            self._sources[result] = (operation, (element,))
+        for _, operands, item in loop.iterated:
+            self._sources[item] = (operation, operands)
+        for carried in loop.carried:
+            for value in carried.names:
+                self._sources[value] = (operation, (carried.initial, carried.following))
+        for element, record in loop.records:
+            self._sources[record] = (operation, (element,))
 
     def _mark(self, values: Sequence[Value]) -> None:
         """Make values live, and all that they need."""
@@ -146,39 +143,35 @@ class _Liveness:
         there were any that were not live before."""
         if loop not in self._alive:
             return False
-        shape: LoopShape = loop.attributes["shape"]
-        items = loop.regions[0].parameters
-        slices = list(shape.iterable_slices())
+        parts = Loop(loop)
+        shape, iterated = parts.shape, parts.iterated
         kept = {
             i
-            for i, kind in enumerate(shape.iterables)
-            if items[i] in self._live
-            or (kind == "range" and (self._keep_ranges or _consumes_nested(loop)))
+            for i, (kind, _, item) in enumerate(iterated)
+            if item in self._live
+            or (kind == "range" and (self._keep_ranges or _consumes_nested(parts)))
         }
-        dead = [i for i in range(len(slices)) if i not in kept]
+        dead = [i for i in range(len(iterated)) if i not in kept]
         if dead:
-            operands = [loop.operands[where] for where in slices]
-            dead.sort(key=lambda i: self._cost(shape.iterables[i], operands[i]))
+            dead.sort(key=lambda i: self._cost(iterated[i]))
             equally_long = shape.reversed or "collected" in shape.iterables
-            trips = [
-                None if equally_long else _trips(kind, of)
-                for kind, of in zip(shape.iterables, operands, strict=True)
-            ]
+            trips = [None if equally_long else _trips(each) for each in iterated]
             for i in dead:
                 if not any(equally_long or self._equal(trips[i], trips[j]) for j in kept):
                     kept.add(i)
         before = len(self._live)
         self._kept[loop] = kept
         for i in kept:
-            self._mark(loop.operands[slices[i]])
+            self._mark(iterated[i].operands)
         return len(self._live) != before
 
-    def _cost(self, kind: str, operands: Sequence[Value]) -> int:
+    def _cost(self, iterated: Iterated) -> int:
         """What it takes to iterate only for the number of trips."""
-        if kind == "range":
+        if iterated.kind == "range":
             return 0
-        type_ = operands[0].type
-        if operands[0] in self._live or not isinstance(type_, Collected):
+        iterable = iterated.operands[0]
+        type_ = iterable.type
+        if iterable in self._live or not isinstance(type_, Collected):
             return 1
         return 2 if isinstance(type_.item, Scalar) else 3
 
@@ -218,22 +211,18 @@ class _Liveness:
         return replace(operation, results=results, regions=regions)
 
     def _live_loop(self, operation: Operation) -> Operation:
-        shape: LoopShape = operation.attributes["shape"]
-        count = len(shape.iterables)
-        kept = [i in self._kept[operation] for i in range(count)]
-        carried = [
-            any(value in self._live for value in _carried(operation, count, k))
-            for k in range(shape.carried)
-        ]
-        collected = [result in self._live for result in operation.results[shape.carried :]]
+        loop = Loop(operation)
+        shape = loop.shape
+        kept = [i in self._kept[operation] for i in range(len(shape.iterables))]
+        carried = [any(value in self._live for value in each.names) for each in loop.carried]
+        collected = [record in self._live for record in loop.collected]
         body, *condition = operation.regions
-        regions = [
-            self.live_part(
-                body,
-                _select(body.yields, [*carried, *[True] * shape.exits, *collected]),
-                _select(body.parameters, kept + carried),
-            )
-        ]
+        yields = (
+            *_select(loop.following, carried),
+            *loop.exits,
+            *_select(loop.elements, collected),
+        )
+        regions = [self.live_part(body, yields, _select(body.parameters, kept + carried))]
         for region in condition:
             parameters = _select(region.parameters, carried)
             regions.append(self.live_part(region, region.yields, parameters))
@@ -243,7 +232,10 @@ class _Liveness:
             return replace(operation, regions=tuple(regions))
         return replace(
             operation,
-            operands=_live_operands(operation, kept, carried),
+            operands=(
+                *chain.from_iterable(each.operands for each in compress(loop.iterated, kept)),
+                *_select(loop.initial, carried),
+            ),
             results=_select(operation.results, carried + collected),
             attributes={
                 **operation.attributes,
@@ -281,32 +273,14 @@ def _calls_effect(operation: Operation) -> bool:
     return not isinstance(callee, Callee) or callee.effect
 
 
-def _carried(loop: Operation, items: int, position: int) -> list[Value]:
-    """The values that stand for one carried value: result, parameter, parameter of condition."""
-    body, *condition = loop.regions
-    values = [loop.results[position], body.parameters[items + position]]
-    return values + [region.parameters[position] for region in condition]
-
-
-def _live_operands(
-    loop: Operation, kept: Sequence[bool], carried: Sequence[bool]
-) -> tuple[Value, ...]:
-    """The operands of the iterables that are kept, and the initial values of what is carried."""
-    shape: LoopShape = loop.attributes["shape"]
-    iterables = [loop.operands[where] for where in compress(shape.iterable_slices(), kept)]
-    initial = compress(loop.operands[shape.iterable_operands :], carried)
-    return (*chain.from_iterable(iterables), *initial)
-
-
-def _consumes_nested(loop: Operation) -> bool:
+def _consumes_nested(loop: Loop) -> bool:
     """Whether a loop runs over records of records, which are to become one stack."""
-    shape: LoopShape = loop.attributes["shape"]
-    items = loop.regions[0].parameters[: len(shape.iterables)]
-    return any(isinstance(item.type, Collected) for item in items)
+    return any(isinstance(item.type, Collected) for item in loop.items)
 
 
-def _trips(kind: str, operands: Sequence[Value]) -> Affine | None:
+def _trips(iterated: Iterated) -> Affine | None:
     """The number of items of an iterable, if not negative; None where the types do not tell."""
+    kind, operands, _ = iterated
     type_: Type = operands[0].type
     if kind == "array" and isinstance(type_, Array):
         return type_.dims[0]

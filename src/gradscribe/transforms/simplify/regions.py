@@ -9,7 +9,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gradscribe.ir.core import IF, LOOP, Block, LoopShape, Operation, Primitive, Value
+from gradscribe.ir.core import IF, LOOP, Block, Operation, Primitive, Value
+from gradscribe.ir.flow import Loop
 from gradscribe.ir.types import Never, Sequence, Type, Undefined
 from gradscribe.primitives.control import CONSTANT, RAISE, UNDEF
 from gradscribe.transforms.simplify.cse import same_attributes
@@ -130,48 +131,43 @@ def _same_constant(rewriter: Rewriter, a: Value, b: Value) -> Operation | None:
 
 def rewrite_loop(rewriter: Rewriter, operation: Operation) -> None:
     """Place a loop, after carried values and items that stand for others are replaced."""
-    shape: LoopShape = operation.attributes["shape"]
-    if _runs_never(rewriter, operation, shape):
-        initial = operation.operands[shape.iterable_operands :]
-        for result, value in zip(operation.results, initial, strict=True):
-            rewriter.substitute(result, value)
+    loop = Loop(operation)
+    if _runs_never(rewriter, loop):
+        for carried in loop.carried:
+            rewriter.substitute(carried.result, carried.initial)
         return
-    _replace_items(rewriter, operation, shape)
-    _replace_carried(rewriter, operation, shape)
+    _replace_items(rewriter, loop)
+    _replace_carried(rewriter, loop)
     regions = tuple(map(rewriter.block, operation.regions))
     operation = _with_regions(operation, regions)
-    if shape.exits:
-        operation = _drop_exit(rewriter, operation, shape)
+    operation = _without_exit(rewriter, operation)
     rewriter.append(operation)
     _remember_results(rewriter, operation)
 
 
-def _runs_never(rewriter: Rewriter, operation: Operation, shape: LoopShape) -> bool:
+def _runs_never(rewriter: Rewriter, loop: Loop) -> bool:
     """Whether a loop without records makes no trip: its first range is a known, empty one."""
-    if shape.collects or not shape.iterables or shape.iterables[0] != "range":
+    first = next(iter(loop.iterated), None)
+    if loop.collected or first is None or first.kind != "range":
         return False
-    bounds = [rewriter.constant_of(value) for value in operation.operands[:3]]
+    bounds = [rewriter.constant_of(value) for value in first.operands]
     if any(type(bound) is not int for bound in bounds) or bounds[2] == 0 or range(*bounds):
         return False
-    initial = operation.operands[shape.iterable_operands :]
-    return all(map(partial(_fits, rewriter), initial, operation.results))
+    return all(map(partial(_fits, rewriter), loop.initial, loop.results))
 
 
-def _replace_items(rewriter: Rewriter, operation: Operation, shape: LoopShape) -> None:
+def _replace_items(rewriter: Rewriter, loop: Loop) -> None:
     """Items that are known without the iterable: recorded values that the trips did not change,
     items that another loop over the same iterable recorded, and iterables given twice."""
-    items = operation.regions[0].parameters
     first: dict[tuple[object, ...], Value] = {}
-    for kind, where, item in zip(shape.iterables, shape.iterable_slices(), items, strict=False):
-        operands = operation.operands[where]
+    for kind, operands, item in loop.iterated:
         same = first.setdefault((kind, *operands), item)
         if same is not item:
             _substitute_used(rewriter, item, same)
-    for kind, where, item in zip(shape.iterables, shape.iterable_slices(), items, strict=False):
-        record = operation.operands[where][0]
+    for kind, (record, *_), item in loop.iterated:
         if kind == "collected" and record in rewriter.elements:
-            loop, element = rewriter.elements[record]
-            value = _recorded(rewriter, loop, element, first)
+            collecting, element = rewriter.elements[record]
+            value = _recorded(rewriter, collecting, element, first)
             if value is not None and same_type(rewriter.facts, value.type, item.type):
                 _substitute_used(rewriter, item, value)
             elif element in rewriter.roots and element.type == item.type:
@@ -191,33 +187,23 @@ def _recorded(
     definition = rewriter.definitions.get(element)
     if definition is not None and definition.primitive is CONSTANT:
         return rewriter.constant(definition.attributes["value"], definition)
-    shape: LoopShape = loop.attributes["shape"]
-    parameters = loop.regions[0].parameters
-    for kind, where, item in zip(
-        shape.iterables, shape.iterable_slices(), parameters, strict=False
-    ):
+    for kind, operands, item in Loop(loop).iterated:
         if item is element:
-            return items.get((kind, *loop.operands[where]))
+            return items.get((kind, *operands))
     return None
 
 
-def _replace_carried(rewriter: Rewriter, operation: Operation, shape: LoopShape) -> None:
+def _replace_carried(rewriter: Rewriter, loop: Loop) -> None:
     """Carried values that no trip changes are the initial ones."""
-    body, *condition = operation.regions
-    initial = operation.operands[shape.iterable_operands :]
-    parameters = body.parameters[len(shape.iterables) :]
-    for position, value in enumerate(initial):
-        parameter, result = parameters[position], operation.results[position]
-        aliases = [parameter, result, *(region.parameters[position] for region in condition)]
-        following = rewriter.resolve(body.yields[position])
+    for carried in loop.carried:
+        value, parameter = carried.initial, carried.parameter
+        following = rewriter.resolve(carried.following)
         if following is parameter or following is value:
             if same_type(rewriter.facts, value.type, parameter.type):
-                for alias in aliases:
+                for alias in carried.names:
                     _substitute_used(rewriter, alias, value)
-        elif _tells_shape(value.type) and (
-            value.type == parameter.type == body.yields[position].type
-        ):
-            for alias in aliases:
+        elif _tells_shape(value.type) and value.type == parameter.type == carried.following.type:
+            for alias in carried.names:
                 rewriter.roots[alias] = rewriter.roots.get(value, value)
 
 
@@ -232,27 +218,25 @@ def _substitute_used(rewriter: Rewriter, value: Value, by: Value) -> None:
         rewriter.substitute(value, by)
 
 
-def _drop_exit(rewriter: Rewriter, operation: Operation, shape: LoopShape) -> Operation:
+def _without_exit(rewriter: Rewriter, operation: Operation) -> Operation:
     """The loop without its `again`, if that is always true."""
-    body, *condition = operation.regions
-    definition = rewriter.definitions.get(body.yields[shape.carried])
-    if definition is None or definition.attributes.get("value") is not True:
+    loop = Loop(operation)
+    definitions = list(map(rewriter.definitions.get, loop.exits))
+    if not any(made and made.attributes.get("value") is True for made in definitions):
         return operation
     rewriter.changed = True
-    yields = body.yields[: shape.carried] + body.yields[shape.carried + 1 :]
+    body = replace(loop.body, yields=(*loop.following, *loop.elements))
     return replace(
         operation,
-        regions=(Block(body.parameters, body.operations, yields), *condition),
-        attributes={**operation.attributes, "shape": replace(shape, exits=False)},
+        regions=(body, *operation.regions[1:]),
+        attributes={**operation.attributes, "shape": replace(loop.shape, exits=False)},
     )
 
 
 def _remember_results(rewriter: Rewriter, operation: Operation) -> None:
     """Note what the records of a loop hold; equal records are one."""
-    shape: LoopShape = operation.attributes["shape"]
-    elements = operation.regions[0].yields[shape.carried + shape.exits :]
     seen: dict[Value, Value] = {}
-    for result, element in zip(operation.results[shape.carried :], elements, strict=True):
+    for element, result in Loop(operation).records:
         rewriter.elements[result] = (operation, element)
         same = seen.setdefault(element, result)
         if same is not result:

@@ -16,12 +16,12 @@ from gradscribe.ir.core import (
     LOOP,
     Block,
     Function,
-    LoopShape,
     Operation,
     Value,
     item_type,
     walk,
 )
+from gradscribe.ir.flow import Loop, sources
 from gradscribe.ir.types import Array, Collected, Scalar, Type, cotangent_type, is_differentiable
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.primitives.control import RAISE
@@ -52,19 +52,7 @@ def recorded_values(function: Function) -> Iterator[Value]:
         if value in made and value not in seen and is_differentiable(value.type):
             seen.add(value)
             yield value
-            pending += _merged(made[value], value)
-
-
-def _merged(operation: Operation, result: Value) -> list[Value]:
-    """The values that a result of a region is, on one path or another."""
-    position = operation.results.index(result)
-    if operation.primitive is IF:
-        return [region.yields[position] for region in operation.regions]
-    shape: LoopShape = operation.attributes["shape"]
-    body = operation.regions[0]
-    if position >= shape.carried:
-        return [body.yields[position + shape.exits]]
-    return [operation.operands[shape.iterable_operands + position], body.yields[position]]
+            pending += sources(made[value], value)
 
 
 def tangent_if(tangent: Tangent, operation: Operation) -> None:
@@ -144,20 +132,11 @@ class _Loop:
     """
 
     def __init__(self, tangent: Tangent, operation: Operation) -> None:
-        shape: LoopShape = operation.attributes["shape"]
-        body = operation.regions[0]
-        self.tangent, self.operation, self.shape = tangent, operation, shape
-        self.items = body.parameters[: len(shape.iterables)]
-        self.parameters = body.parameters[len(shape.iterables) :]
-        self.finals = operation.results[: shape.carried]
-        self.records = operation.results[shape.carried :]
-        active = tangent.active
-        self.iterated = [item in active for item in self.items]
-        self.carried = [
-            parameter in active or final in active
-            for parameter, final in zip(self.parameters, self.finals, strict=True)
-        ]
-        self.collected = [record in active for record in self.records]
+        self.tangent, self.loop = tangent, (loop := Loop(operation))
+        shape, active = loop.shape, tangent.active
+        self.iterated = [item in active for item in loop.items]
+        self.carried = [c.parameter in active or c.result in active for c in loop.carried]
+        self.collected = [record in active for record in loop.collected]
         self.new_shape = replace(
             shape,
             iterables=(*shape.iterables, *_select(shape.iterables, self.iterated)),
@@ -167,73 +146,66 @@ class _Loop:
 
     def operands(self) -> tuple[Value, ...]:
         """The iterables and initial values; the items get their tangents."""
-        tangent, operands = self.tangent, self.operation.operands
-        initial = operands[self.shape.iterable_operands :]
-        slices = _select(tuple(self.shape.iterable_slices()), self.iterated)
-        iterables = [tangent.required(operands[where.start]) for where in slices]
-        for item, iterable in zip(_select(self.items, self.iterated), iterables, strict=True):
+        tangent, iterables = self.tangent, []
+        for _, operands, item in _select(self.loop.iterated, self.iterated):
+            iterables.append(iterable := tangent.required(operands[0]))
             d_item = Value(_item_type(iterable.type, item), name_of(item))
             tangent.poles.merge(tangent.define(item, d_item), [iterable])
         return (
-            *operands[: self.shape.iterable_operands],
+            *self.loop.iterables,
             *iterables,
-            *initial,
+            *self.loop.initial,
             *(
-                widened(tangent, value, tangent.required(value), parameter.type)
-                for value, parameter in zip(
-                    _select(initial, self.carried),
-                    _select(self.parameters, self.carried),
-                    strict=True,
-                )
+                widened(tangent, c.initial, tangent.required(c.initial), c.parameter.type)
+                for c in _select(self.loop.carried, self.carried)
             ),
         )
 
     def regions(self) -> tuple[Block, ...]:
         """The body with tangents, and the condition, which has none."""
-        body, *condition = self.operation.regions
-        tangent, last = self.tangent, self.shape.carried
-        d_items = map(tangent.required, _select(self.items, self.iterated))
-        initial = self.operation.operands[self.shape.iterable_operands :]
-        d_parameters = self._carry(self.parameters, initial)
-        following, elements = body.yields[:last], body.yields[last + self.shape.exits :]
+        tangent, loop = self.tangent, self.loop
+        d_items = map(tangent.required, _select(loop.items, self.iterated))
+        d_parameters = self._carry(loop.parameters, loop.initial)
+        elements = _select(loop.elements, self.collected)
         with _path(tangent) as operations:
-            tangent.block(body)
-            wanted = [*_select(following, self.carried), *_select(elements, self.collected)]
-            types = [p.type for p in _select(self.parameters, self.carried)]
-            types += map(item_type, _select(self.records, self.collected))
+            tangent.block(loop.body)
+            wanted = [*_select(loop.following, self.carried), *elements]
+            types = [p.type for p in _select(loop.parameters, self.carried)]
+            types += map(item_type, _select(loop.collected, self.collected))
             d_yields = _required(tangent, operations, wanted, types)
         count = len(d_parameters)
         yields = (
-            *following,
+            *loop.following,
             *d_yields[:count],
-            *body.yields[last : last + self.shape.exits],
-            *elements,
+            *loop.exits,
+            *loop.elements,
             *d_yields[count:],
         )
-        parameters = (*self.items, *d_items, *self.parameters, *d_parameters)
+        parameters = (*loop.items, *d_items, *loop.parameters, *d_parameters)
         return (
             Block(parameters, tuple(operations), yields),
             *(
                 replace(
                     region,
-                    parameters=(*region.parameters, *self._carry(region.parameters, initial)),
+                    parameters=(*region.parameters, *self._carry(region.parameters, loop.initial)),
                 )
-                for region in condition
+                for region in loop.operation.regions[1:]
             ),
         )
 
     def results(self, body: Block) -> tuple[Value, ...]:
         """The results; finals and records get their tangents."""
-        count = sum(self.collected)
+        loop, count = self.loop, sum(self.collected)
+        recorded = _select(loop.collected, self.collected)
         elements = body.yields[len(body.yields) - count :]
         d_records = [
             self.tangent.define(record, Value(Collected(element.type), name_of(record)))
-            for record, element in zip(_select(self.records, self.collected), elements, strict=True)
+            for record, element in zip(recorded, elements, strict=True)
         ]
         for d_record, element in zip(d_records, elements, strict=True):
             self.tangent.poles.merge(d_record, [element])
-        following = self.operation.regions[0].yields[: self.shape.carried]
-        return (*self.finals, *self._carry(self.finals, following), *self.records, *d_records)
+        d_results = self._carry(loop.results, loop.following)
+        return (*loop.results, *d_results, *loop.collected, *d_records)
 
     def _carry(self, values: Sequence[Value], given: Sequence[Value]) -> list[Value]:
         """Tangents for those of the carried values that have one. given: what they are, at the

@@ -313,6 +313,16 @@ def returned_deque(x):
     return collections.deque([x[0], x[1]])
 
 
+@refused("a `dict_items` cannot be returned", X)
+def returned_view(x):
+    return {"first": x[0], "second": x[1]}.items()
+
+
+@refused("a `flatiter` cannot be returned", X)
+def returned_flat_iterator(x):
+    return x.flat
+
+
 @refused("a dict whose keys are computed cannot be returned", X)
 def returned_dict(x):
     found = {}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any
+
+import numpy as np
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import dependencies, outside
@@ -13,10 +14,12 @@ from gradscribe.frontend.values import (
     PLAIN_NUMBERS,
     DictRef,
     Either,
+    FlatRef,
     InstanceRef,
     ListRef,
     Static,
     TupleOf,
+    ViewOf,
 )
 from gradscribe.ir.core import Value
 from gradscribe.ir.trees import LEAF, Constant, Node, Tree
@@ -36,18 +39,17 @@ def result_tree(lowering: Lowering, item: Any) -> tuple[Tree, list[Value]]:
         return Constant(item.value), []
     if isinstance(item, Static):
         return LEAF, [lowering.emit(CONSTANT, {"value": item.value})]
+    item = outside.opened(lowering, item)
+    what = _not_returned(item)
+    if what:
+        raise UnsupportedError(
+            f"a {what} cannot be returned",
+            "return a list of its items, as `list(d.values())`",
+            lowering.builder.location,
+        )
     if isinstance(item, TupleOf):
         keys = getattr(item.cls, "_fields", None)
         return _node(lowering, item.cls, item.items, keys)
-    item = outside.opened(lowering, item)
-    cls = class_in_python(item)
-    if cls is not None:
-        what = "dict whose keys are computed" if cls is dict else f"`{cls.__name__}`"
-        raise UnsupportedError(
-            f"a {what} cannot be returned",
-            f"return its items: `list({'d' if cls is deque else 'd.values()'})`",
-            lowering.builder.location,
-        )
     if isinstance(item, InstanceRef) and item.cls in dependencies.LOCAL_CLASSES:
         raise UnsupportedError(
             f"an object of `{item.cls.__name__}`, a class that the function defines, is returned",
@@ -64,6 +66,16 @@ def result_tree(lowering: Lowering, item: Any) -> tuple[Tree, list[Value]]:
     if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
         return _node(lowering, list, lowering.contents[item.storage], None)
     return LEAF, [lowering.value(item)]
+
+
+def _not_returned(item: Any) -> str:
+    """What an item is, if it is an object that the function cannot return; else nothing."""
+    if isinstance(item, ViewOf):
+        return f"`dict_{item.kind}`"
+    cls = np.flatiter if isinstance(item, FlatRef) else class_in_python(item)
+    if cls is None:
+        return ""
+    return "dict whose keys are computed" if cls is dict else f"`{cls.__name__}`"
 
 
 def is_constant(item: Any) -> bool:

@@ -664,9 +664,9 @@ FUNCTIONS: tuple[Row, ...] = (
         "scipy.stats",
         COMPUTES,
         """
-        anderson anderson_ksamp bws_test chatterjeexi chi2_contingency combine_pvalues
-        cramervonmises_2samp differential_entropy fisher_exact ks_2samp kstest mannwhitneyu
-        quantile spearmanrho wilcoxon
+        anderson anderson_ksamp chatterjeexi chi2_contingency combine_pvalues
+        cramervonmises_2samp differential_entropy ks_2samp kstest mannwhitneyu quantile spearmanrho
+        wilcoxon
         """,
         unless="method",
     ),

@@ -31,7 +31,8 @@ from gradscribe.ir.types import Array, Scalar, Type
 if TYPE_CHECKING:
     from gradscribe.frontend.lowering import Lowering
 
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, np.generic)
+_NUMBERS = (bool, int, float, complex, np.generic)
+_PLAIN = (*_NUMBERS, str, bytes, type(None), type(Ellipsis), range, types.ModuleType)
 
 
 class UnknownError(Exception):

@@ -109,10 +109,11 @@ def lstsq(
     lapack_driver=None,
 ):
     """Of matrices of full rank. For one right side the squares of the residuals are a number: zero
-    where SciPy has none."""
+    where SciPy has none; the driver "gelsy" gives none, and no singular values."""
     x, squares, rank, s = np.linalg.lstsq(a, b, cond)
-    squares = np.sum(squares) if np.ndim(b) == 1 else squares
-    return x, squares, rank, None if lapack_driver == "gelsy" else s
+    if lapack_driver == "gelsy":
+        return x, np.zeros(0, x.dtype), rank, None
+    return x, np.sum(squares) if np.ndim(b) == 1 else squares, rank, s
 
 
 @composition(sl.null_space)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -104,3 +105,57 @@ def test_a_view_that_a_loop_changes_in_place_stays_a_view() -> None:
         return np.sum(v) * y[0]
 
     gs.testing.check_grad(f, np.array([1.0, 2.0, 3.0]))
+
+
+def bound_on_one_path(x):
+    z = x * 1
+    if x[0] > 0:
+        q = z
+    z[0] = 5.0
+    return np.sum(q)
+
+
+def nothing_on_the_other_path(x):
+    z, q = x * 1, None
+    if x[0] > 0:
+        q = (z[:2], 1)
+    z *= 2
+    return 0.0 if q is None else np.sum(q[0])
+
+
+def called_later_on_one_path(x):
+    z, q = x * 1, None
+    if x[0] > 0:
+        q = functools.partial(np.dot, z)
+    z[0] = 5.0
+    return q(x)
+
+
+def bound_in_some_trips(x):
+    z = x * 1
+    for value in x:
+        if value > 0:
+            q = z
+    np.add.at(z, [0], 4.0)
+    return np.sum(q)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [bound_on_one_path, nothing_on_the_other_path, called_later_on_one_path, bound_in_some_trips],
+)
+def test_a_name_that_is_an_array_on_some_paths_only_sees_its_stores(function: Any) -> None:
+    check(function, np.array([0.7, 1.3, -0.4]))
+
+
+def bound_in_each_trip(x):
+    z, n = x * 1, 0
+    while n < 3:
+        n, q = n + 1, [z[1:]]
+    z[1] = 5.0
+    return np.sum(q[0])
+
+
+def test_a_name_that_trips_bind_to_an_array_sees_its_stores_or_is_refused() -> None:
+    with pytest.raises(errors.AliasingError, match="`z`, which may share memory with `q`"):
+        gs.grad(bound_in_each_trip)(np.array([0.7, 1.3, -0.4]))

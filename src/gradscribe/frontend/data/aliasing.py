@@ -11,13 +11,10 @@ from gradscribe.errors import AliasingError
 from gradscribe.frontend import wording
 from gradscribe.frontend.data import places
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.memory import storages
 from gradscribe.frontend.values import (
     DictRef,
-    InstanceRef,
-    ListRef,
-    Ref,
     Storage,
-    TupleOf,
     may_hold,
     may_overlap,
 )
@@ -54,8 +51,8 @@ def check_store(
         places.open_list(lowering, lowering.places[storage].owner)
     depth = None if memory else _depth(lowering, storage)
     for name, bound in _live(lowering):
-        for part in _parts(lowering, bound, ()):
-            if part.storage not in known and _is_ambiguous(lowering, storage, part.storage, depth):
+        for other in storages(lowering, bound):
+            if other not in known and _is_ambiguous(lowering, storage, other, depth):
                 refuse_store(lowering, node, _name_of(node) or storage.name, name)
 
 
@@ -99,26 +96,6 @@ def _live(lowering: Lowering) -> Iterator[tuple[str, Any]]:
         yield cell.name, DictRef(cell)
     if lowering.enclosed is not None:  # what a recursive function leaves in them, its caller reads
         yield from lowering.enclosed.given_lists()
-
-
-def _parts(lowering: Lowering, item: Any, within: tuple[Storage, ...]) -> list[Any]:
-    """The references that a value is made of. within: the objects that it was reached through."""
-    if isinstance(item, TupleOf):
-        return [part for below in item.items for part in _parts(lowering, below, within)]
-    if isinstance(item, InstanceRef) and item.storage not in within:
-        within = (*within, item.storage)
-        return [
-            part
-            for cell in lowering.cells(item)
-            for part in _parts(lowering, DictRef(cell), within)
-        ]
-    if isinstance(item, (ListRef, DictRef)):
-        contents = lowering.contents[item.storage]
-        if isinstance(contents, Value):
-            return [item]
-        below = contents.values() if isinstance(contents, dict) else contents
-        return [item, *(part for b in below for part in _parts(lowering, b, within))]
-    return [item] if isinstance(item, Ref) else []
 
 
 def _name_of(node: Any) -> str:

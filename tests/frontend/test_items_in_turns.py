@@ -82,7 +82,7 @@ def test_what_is_stored_between_two_items(name, as_list) -> None:
 @pytest.mark.parametrize("name", AT_ONCE)
 def test_what_is_stored_between_two_items_is_refused(name, as_list) -> None:
     make = AT_ONCE[name]
-    with pytest.raises(errors.UnsupportedError, match="the program changes what|may share memory"):
+    with pytest.raises(errors.UnsupportedError, match=r"the program changes what|may share memory"):
         gs.grad(lambda x: taken_in_two_places(make, x, as_list))(x4)
 
 

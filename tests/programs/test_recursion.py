@@ -781,6 +781,66 @@ def test_one_function_differentiated_by_different_arguments() -> None:
     assert slope == pytest.approx(difference, rel=1e-7)
 
 
+def in_parts(a, b, c, n):
+    if n <= 0:
+        return 0.52 * b, a + b, c + a
+    if a > -0.16:
+        d, e, _ = in_parts(1.38, 0.34, c * a, n - 1)
+    else:
+        d, e = a, b
+    return c * 0.35, (c - 0.5 * e) * 0.7, a * d
+
+
+def one_call_needs_the_tangent_of_its_record(x):
+    _, _, last = in_parts(0.5, x[1], x[0], 3)
+    _, first, second = in_parts(x[1], last, x[0], 1)
+    return np.tanh(0.8 * first) + 2 * second + x[1]
+
+
+CAPTURED = np.array([0.5, 1.2, 0.8])
+
+
+def of_a_loop(a, b, c, n):
+    if n <= 0:
+        return np.sin(a), 0.75, b
+    d, e = with_a_loop(np.tanh(a * b), a, b, n - 1)
+    return d * e * (c + a), b, d
+
+
+def with_a_loop(a, b, c, n):
+    if n <= 0:
+        return 0.86 * CAPTURED[n % 3], np.sin(0.47)
+    e = c
+    for i in range(2):
+        _, e = in_a_branch(CAPTURED[n % 3] - 0.49, 1.29, c, n - 1 - i)
+    return a * np.sin(e), CAPTURED[n % 3] * c + np.tanh(c * b)
+
+
+def in_a_branch(a, b, c, n):
+    if n <= 0:
+        return a * c, b * 0.7
+    if a > 0.21:
+        _, e = in_a_branch(c, a * 0.7, b, n - 1)
+    else:
+        _, e = b, c
+    return np.sin(a), e + 0.69
+
+
+def no_record_of_a_call_has_a_tangent(x):
+    first, _ = with_a_loop(0.61, x[0], x[0], 2)
+    _, second, third = of_a_loop(0.77, x[0], first, 2)
+    fourth, _, fifth = of_a_loop(second, x[1], 1.16, 1)
+    return np.tanh(fourth * 0.7 * third * fifth) + np.tanh(0.55 * x[0])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [one_call_needs_the_tangent_of_its_record, no_record_of_a_call_has_a_tangent],
+)
+def test_second_derivatives_of_calls_that_are_active_in_part(function) -> None:
+    gs.testing.check_grad(function, np.array([0.63, 0.41]))
+
+
 def test_a_direction_that_does_not_reach_a_recursive_call_of_a_gradient() -> None:
     def slope(x):
         reached = gs.grad(lambda a: power(a * x, 2))(2.0)

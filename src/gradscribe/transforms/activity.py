@@ -92,7 +92,8 @@ def active_values(function: Function, active_leaves: frozenset[int]) -> set[Valu
 def activity_of(function: Function, active_leaves: frozenset[int]) -> Activity:
     """What is active in a function, and in those that it calls.
 
-    Of a record that is active anywhere, all are: what reads one expects the (co)tangents of it.
+    Of a record that is active anywhere, all are, and what they hold: what reads one expects the
+    (co)tangents of it.
     """
     flow = CallFlow(function, _graph)
     seeds = [function.body.parameters[leaf] for leaf in sorted(active_leaves)]
@@ -104,7 +105,7 @@ def activity_of(function: Function, active_leaves: frozenset[int]) -> Activity:
         ends = flow.ends(seeds, results, forced)
         passed = flow.outermost.passed(seeds, results, forced)
         found = Activity(cast("set[Value]", passed), ends, flow, forced)
-        active = _active_records(found, function)
+        active = _active_records(found, flow)
         if active <= records:
             return found
         records |= active
@@ -143,14 +144,26 @@ def _passing(groups: Iterable[Sequence[Value]]) -> list[list[Value]]:
     return [list(filter(passes_derivative, group)) for group in groups]
 
 
-def _active_records(activity: Activity, function: Function) -> frozenset[str]:
-    """The records that are active in any function, and those that are kept in one of these."""
-    values = [*activity.values]
-    for callee, ends in activity.ends.items():
-        outputs = result_groups(callee.function)
-        values += activity.inside(callee).values
-        values += (value for number in ends.outputs for value in outputs[number])
-    return frozenset(name for value in values if (name := _record_name(value.type)))
+def _active_records(activity: Activity, flow: CallFlow) -> frozenset[str]:
+    """The records that are active in any function, those in them, and those that hold them."""
+    values = chain(activity.values, *(activity.inside(callee).values for callee in activity.ends))
+    found = {name for value in values if (name := _record_name(value.type))}
+    held = set(_held_records(flow)) if found else set()
+    while more := {name for pair in held if not found.isdisjoint(pair) for name in pair} - found:
+        found |= more
+    return frozenset(found)
+
+
+def _held_records(flow: CallFlow) -> Iterator[tuple[str, str]]:
+    """(record, another one in it)."""
+    for graph in (flow.outermost, *flow.graphs.values()):
+        for site in graph.sites:
+            function = site.callee.function
+            groups = (*parameter_groups(function), *result_groups(function))
+            for value, group in zip((*site.inputs, *site.outputs), groups, strict=True):
+                name = _record_name(value.type) if isinstance(value, Value) else ""
+                inner = (_record_name(leaf.type) for leaf in group if name)
+                yield from ((name, other) for other in inner if other)
 
 
 def _records_of(graph: Graph, names: frozenset[str]) -> Iterator[Value]:

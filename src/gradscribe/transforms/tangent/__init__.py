@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import operator
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -41,6 +41,7 @@ from gradscribe.ir.trees import Node
 from gradscribe.ir.types import (
     Array,
     Never,
+    RecordOf,
     Scalar,
     Tuple,
     Type,
@@ -90,12 +91,13 @@ def differentiate(
     if activity is None:
         refuse_opaque(function, frozenset(active))
         activity = activity_of(function, frozenset(active))
-    tangent = Tangent(function, activity, of_gradient)
+    wanted = range(len(function.body.yields)) if results is None else results
+    flags = [is_differentiable(v.type) and i in wanted for i, v in enumerate(function.body.yields)]
+    recorded = itertools.compress(function.body.yields, flags) if function.record else ()
+    tangent = Tangent(function, activity, recorded, of_gradient)
     parameters = tuple(tangent.parameters(frozenset(active), tangent_type))
     undefined = {tangent.required(leaf) for leaf in function.undefined.intersection(tangent.known)}
     body = function.body
-    wanted = range(len(body.yields)) if results is None else results
-    flags = [is_differentiable(v.type) and i in wanted for i, v in enumerate(body.yields)]
     with tangent.builder.block() as operations:
         tangent.block(body)
         d_leaves = list(map(tangent.required, itertools.compress(body.yields, flags)))
@@ -120,11 +122,17 @@ class Tangent:
     that are called, too. builder: where operations are appended.
     """
 
-    def __init__(self, function: Function, activity: Activity, of_gradient: bool = False) -> None:
+    def __init__(
+        self,
+        function: Function,
+        activity: Activity,
+        recorded: Iterable[Value] = (),
+        of_gradient: bool = False,
+    ) -> None:
         self.builder = Builder(function.facts)
         self._of_gradient = of_gradient
         self.activity = activity
-        self.active = activity.values | set(recorded_values(function))
+        self.active = activity.values | set(recorded_values(function, recorded))
         self._function = function
         self._tangents: dict[Value, Value] = {}
         self.poles = Poles(self.builder)
@@ -223,6 +231,7 @@ class Tangent:
                 for position in range(len(type_.items))
             ]
             return builder.call(control.TUPLE, {"items": tuple(map(self._tangent_item, items))})
+        assert not isinstance(type_, RecordOf), "a record has a tangent, or none of its kind has"
         return zero_if_there(builder, value, telling(self._absent, value), value)
 
     @cached_property

@@ -6,7 +6,7 @@ exits and the number of trips stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
@@ -35,17 +35,16 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 
-def recorded_values(function: Function) -> Iterator[Value]:
-    """The results of regions that end up in the record that a function returns. They
-    have tangents in any case: a zero can be made of a value only where it is defined."""
+def recorded_values(function: Function, recorded: Iterable[Value]) -> Iterator[Value]:
+    """The results of regions that end up among those that are recorded. They have tangents
+    in any case: a zero can be made of a value only where it is defined."""
     made = {
         result: operation
         for operation in walk(function.body)
         if operation.primitive in (IF, LOOP)
         for result in operation.results
     }
-    yields = function.body.yields
-    pending = list(yields[len(yields) - function.record :])
+    pending = list(recorded)
     seen: set[Value] = set()
     while pending:
         value = pending.pop()

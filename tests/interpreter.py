@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import (
     CALL,
     IF,
@@ -376,6 +377,11 @@ def _assert(interpreter: _Interpreter, arguments: Arguments, operation: Operatio
         raise AssertionError(*([] if message is None else [message]))
 
 
+def _check(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
+    if not arguments["condition"]:
+        raise UnsupportedError(arguments["what"], arguments["advice"])
+
+
 def _enter(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
     if operation.callee in (control.attempted, control.finally_done):
         interpreter.contexts.append(contextlib.nullcontext())
@@ -471,6 +477,7 @@ _HANDLERS: dict[Primitive, Callable[[_Interpreter, Arguments, Operation], Any]] 
     control.CAUGHT: lambda interpreter, arguments, operation: interpreter.caught,
     control.RAISE: _raise,
     control.ASSERT: _assert,
+    control.CHECK: _check,
     control.FORMAT: _format,
     control.STACK: _plain(lambda item: []),
     control.PUSH: _push,

@@ -507,7 +507,7 @@ def test_a_path_of_values_that_are_not_compiled_raises_an_error_of_ours() -> Non
 
     compiled = gs.differentiable(shown)
     assert gs.vjp(compiled, X / 100, "banana")[0] == shown(X / 100, "banana")
-    with pytest.raises(errors.UnsupportedPathError, match=r"\(line \d+\)"):
+    with pytest.raises(errors.UnsupportedPathError, match=r'return x\[1\] \* y.count\("a"\)'):
         gs.vjp(compiled, X + 100, "banana")
 
 

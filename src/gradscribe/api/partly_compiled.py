@@ -32,7 +32,7 @@ from gradscribe.frontend.calls.recorded_functions import (
 from gradscribe.frontend.interface import Call
 from gradscribe.frontend.interruptions import NotRecordedError
 from gradscribe.ir.core import Function, callees, walk
-from gradscribe.primitives.control import ASSERT, ATTEMPT, CAUGHT, RAISE, RESUMED
+from gradscribe.primitives.control import ASSERT, ATTEMPT, CAUGHT, CHECK, RAISE, RESUMED
 from gradscribe.primitives.raising import makes_exception
 from gradscribe.recording import runs, sources
 from gradscribe.recording.arrays import present
@@ -80,7 +80,7 @@ def _tells(function: Function) -> bool:
     )
 
 
-_RAISING = frozenset({ASSERT, ATTEMPT, CAUGHT, RAISE})
+_RAISING = frozenset({ASSERT, ATTEMPT, CAUGHT, CHECK, RAISE})
 """Operations that tell nobody but the program itself."""
 
 

@@ -22,6 +22,7 @@ from gradscribe.primitives.control import (
     ASSERT,
     ATTEMPT,
     CAUGHT,
+    CHECK,
     CONSTANT,
     COPY,
     EFFECT,
@@ -46,7 +47,7 @@ _COPYING = frozenset({STORE, ACCUMULATE})
 _TAKING_OUT = frozenset({GET, ITEM, STACK_POP, EFFECT, CALL})
 """Operations without regions whose result may be an array that they were given."""
 
-BARRIERS = frozenset({ATTEMPT, CAUGHT, EFFECT, ENTER, EXIT, RAISE, RENEW, ASSERT, CALL})
+BARRIERS = frozenset({ATTEMPT, CAUGHT, EFFECT, ENTER, EXIT, RAISE, RENEW, ASSERT, CHECK, CALL})
 _OBJECTS = (Array, types.Sequence, types.Mapping, types.Tuple, types.Collected)
 
 

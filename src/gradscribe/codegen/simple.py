@@ -22,8 +22,9 @@ from gradscribe.codegen.definitions import definition, is_definition
 from gradscribe.codegen.heads import target
 from gradscribe.codegen.listing import Listing, is_derived
 from gradscribe.codegen.objects import augmenting, changing
-from gradscribe.codegen.rewriting import call_method, same, without_minus
+from gradscribe.codegen.rewriting import call_method, negation, same, without_minus
 from gradscribe.codegen.uses import stored_value
+from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import CALL, Location, Operand, Operation, Primitive
 from gradscribe.ir.types import Scalar
 from gradscribe.primitives import control, indexing, lists
@@ -238,6 +239,17 @@ def _assert(listing: Listing, operation: Operation) -> None:
     listing.add(ast.Assert(condition, text), operation.location)
 
 
+def _check(listing: Listing, operation: Operation) -> None:
+    """`if not condition: raise UnsupportedError(what, advice)`."""
+    condition = listing.write.argument(operation, operation.attributes["condition"])
+    texts = [operation.attributes[name] for name in ("what", "advice")]
+    error = listing.write.scope.reference(UnsupportedError)
+    call = ast.Call(error, [ast.Constant(text) for text in texts if text], [])
+    with listing.nested(operation.location) as refusal:
+        listing.add(ast.Raise(call), operation.location)
+    listing.add(ast.If(negation(condition), refusal, []), operation.location)
+
+
 SIMPLE: dict[Primitive, Callable[[Listing, Operation], None]] = {
     CALL: _call,
     control.UNDEF: _undef,
@@ -252,6 +264,7 @@ SIMPLE: dict[Primitive, Callable[[Listing, Operation], None]] = {
     lists.DELETE: _delete,
     control.RAISE: _raise,
     control.ASSERT: _assert,
+    control.CHECK: _check,
     indexing.STORE: _store,
     indexing.ACCUMULATE: _accumulate,
 }

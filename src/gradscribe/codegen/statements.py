@@ -17,10 +17,11 @@ from gradscribe.codegen.heads import ForHead, target
 from gradscribe.codegen.listing import Listing, derived_only, is_derived
 from gradscribe.codegen.rewriting import fresh, name, names_in, negation
 from gradscribe.codegen.simple import write_simple
-from gradscribe.ir.core import IF, LOOP, Block, Operation, Value
+from gradscribe.errors import UnsupportedError
+from gradscribe.ir.core import IF, LOOP, Block, Operation, Value, walk
 from gradscribe.ir.flow import Carried, Loop
 from gradscribe.primitives.control import CAUGHT, ENTER, EXIT, attempted
-from gradscribe.primitives.raising import is_attempt
+from gradscribe.primitives.raising import GivenUpError, is_attempt, may_refuse
 
 _REPEATED_MOVES = 2
 """So many moves at the end of a trip may stand before a `break`, too."""
@@ -118,7 +119,7 @@ class Statements(Listing):
         return length + 1
 
     def _try(self, operation: Operation, leave: Leave | None) -> None:
-        """A `try` with one `except`: a branch whose condition is an attempt."""
+        """A `try` with one `except`: a branch whose condition is an attempt. Refusals pass it."""
         attempt = self.plan.uses.producer[operation.operands[0]]
         outer, catches = self.catching, attempt.attributes["catches"]
         self.catching = [*outer, *catches]
@@ -128,10 +129,17 @@ class Statements(Listing):
         handling = operation.regions[1].operations
         caught = next(o.result for o in handling if o.primitive is CAUGHT)
         bound = self.plan.names.of[caught] if self.plan.is_used(caught) else None
-        classes = [self.write.scope.reference(cls) for cls in catches]
-        kind = classes[0] if len(classes) == 1 else ast.Tuple(classes, ast.Load())
-        clause = ast.ExceptHandler(kind, bound, handler or [ast.Pass()])
-        self.add(ast.Try(body or [ast.Pass()], [clause], [], []), operation.location)
+        clause = ast.ExceptHandler(self._classes(catches), bound, handler or [ast.Pass()])
+        passing = [UnsupportedError, *([GivenUpError] if BaseException in catches else [])]
+        clauses = [clause]
+        if any(map(may_refuse, walk(operation.regions[0]))):
+            clauses.insert(0, ast.ExceptHandler(self._classes(passing), None, [ast.Raise()]))
+        self.add(ast.Try(body or [ast.Pass()], clauses, [], []), operation.location)
+
+    def _classes(self, caught: Sequence[type[BaseException]]) -> ast.expr:
+        """The classes that an `except` names."""
+        classes = [self.write.scope.reference(cls) for cls in caught]
+        return classes[0] if len(classes) == 1 else ast.Tuple(classes, ast.Load())
 
     # branches
 

@@ -42,7 +42,7 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import BOOL, Opaque, Scalar, Type
-from gradscribe.primitives.control import ASSERT, EFFECT
+from gradscribe.primitives.control import EFFECT
 
 Argument = Callable[[Any], Any]
 
@@ -234,23 +234,23 @@ def _read(lowering: Lowering, shared: Shared, name: str, before: Any) -> Any:
     if not is_number(before):
         found = _call(lowering, getattr, (shared.owner, name))
         same = _call(lowering, operator.is_, (found, shared.objects[name]), BOOL)
-        _assert(lowering, same, name)
+        _check(lowering, same, name)
         return before
     type_ = lowering.value(before).type
     assert isinstance(type_, Scalar)
     after = _call(lowering, getattr, (shared.owner, name), replace(type_, value=None))
     cls = _CLASSES[type_.dtype] if type_.weak else np.dtype(type_.dtype).type
     found = _call(lowering, type, (after,))
-    _assert(lowering, _call(lowering, operator.is_, (found, cls), BOOL), name)
+    _check(lowering, _call(lowering, operator.is_, (found, cls), BOOL), name)
     return after
 
 
 _CLASSES = {"float64": float, "int64": int, "complex128": complex, "bool": bool}
 
 
-def _assert(lowering: Lowering, condition: Value, name: str) -> None:
-    message = f"a function has given `{name}` another object, which is not followed"
-    lowering.plain(ASSERT, {"condition": condition, "message": message})
+def _check(lowering: Lowering, condition: Value, name: str) -> None:
+    what = f"a function has given `{name}` another object, which is not followed"
+    lowering.check(condition, what)
 
 
 def leave(lowering: Lowering, frame: Frame, block: list[Operation], start: int) -> None:

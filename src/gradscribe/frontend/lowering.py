@@ -48,6 +48,7 @@ from gradscribe.ir.core import Location, Operation, Primitive, Value
 from gradscribe.ir.types import NONE, Array, Never, Sequence, Tuple, Type, is_differentiable
 from gradscribe.primitives.control import (
     APPEND,
+    CHECK,
     CONSTANT,
     GET,
     ITEM,
@@ -172,6 +173,11 @@ class Lowering:
         what = what or f"this always raises {said}"
         location = self.frame.source.location(node) if self.frames else None
         raise AlwaysRaisesError(what, advice, location, type(error), Static(error))
+
+    def check(self, condition: Value, what: str, advice: str = "") -> None:
+        """Refuse at run time what this does not hold for. In the program nothing is raised there,
+        so no handler in it applies."""
+        self.plain(CHECK, {"condition": condition, "what": what, "advice": advice})
 
     # -- frames and state ----------------------------------------------------------------
 

@@ -17,7 +17,7 @@ import gast
 
 from gradscribe.errors import UnsupportedError, UnsupportedPathError
 from gradscribe.frontend.bindings import read_places
-from gradscribe.frontend.control.branches import branch, conditional, raise_here
+from gradscribe.frontend.control.branches import branch, conditional, raise_here, refuse_here
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.interruptions import (
@@ -211,5 +211,4 @@ def _raise_later(lowering: Lowering, error: UnsupportedError) -> None:
     if isinstance(error, AlwaysRaisesError) and isinstance(error.value, Static):
         raise_here(lowering, error.cls, *error.value.value.args)
     else:
-        place = "" if error.location is None else f" (line {error.location.line})"
-        raise_here(lowering, UnsupportedPathError, error.what + place, error.advice)
+        refuse_here(lowering, error, UnsupportedPathError)

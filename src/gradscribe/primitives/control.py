@@ -260,6 +260,15 @@ ASSERT = Primitive(
 )
 """`assert condition, message`."""
 
+CHECK = Primitive(
+    "check",
+    lambda facts, callee, condition, what, advice: Opaque(),
+    signature("condition", "what", "advice"),
+    effect=True,
+)
+"""Refuses a run in which the condition does not hold: the compiler has taken it to. No handler of
+the program takes that for an exception of its own."""
+
 ENTER = Primitive("enter", _effect_type, signature("args", "keywords"), effect=True)
 """Begins a `with` block: the manager is `callee(*args, **keywords)`, or, without callee, the one
 argument. The result is what the manager hands out (`as`). An EXIT in the same block ends it."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import CALL, IF, Method, Operation, walk
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Scalar
@@ -32,6 +33,7 @@ _SILENT = frozenset(
         control.ADD_ITEMS,
         functions.FUNCTION,
         control.CAUGHT,
+        control.CHECK,
         control.ATTEMPT,
         control.EXIT,
         indexing.LENGTH,
@@ -73,7 +75,8 @@ def is_attempt(operation: Operation) -> bool:
 
 def may_raise(operation: Operation, caught: Classes, around: Iterable[Operation] = ()) -> bool:
     """Whether an operation, its regions included, may raise one of these exceptions. around:
-    operations among which the exception that a `raise` raises was made."""
+    operations among which the exception that a `raise` raises was made. (A refusal passes all
+    handlers, as it is no exception of the program's.)"""
     operations = [operation]
     for region in operation.regions:
         operations += walk(region)
@@ -126,16 +129,35 @@ def _raised(operation: Operation, made: dict[Any, Operation]) -> Classes:
     )
 
 
+class GivenUpError(BaseException):
+    """A run of compiled code ends, to be done in another way: the program knows nothing of it."""
+
+
+def may_refuse(operation: Operation) -> bool:
+    """Whether an operation may raise what no handler of the program is to take for an exception of
+    its own: a refusal, or a `GivenUpError`."""
+    if operation.primitive in (CALL, control.CHECK):
+        return True
+    if isinstance(operation.callee, Method):
+        return False
+    return _module_of(operation.callee) in ("gradscribe", "recorded")
+
+
 def _is_of_libraries(callee: Any) -> bool:
     """Whether what is called is a function or method of NumPy or Python, no primitive of a user."""
-    module = probe(callee, "__module__") or type(callee).__module__
-    return isinstance(callee, Method) or module.partition(".")[0] in _LIBRARIES
+    return isinstance(callee, Method) or _module_of(callee) in _LIBRARIES
+
+
+def _module_of(callee: Any) -> str:
+    """The package of what is called."""
+    module: str = probe(callee, "__module__") or type(callee).__module__
+    return module.partition(".")[0]
 
 
 def _class_of_exception(operation: Operation, made: dict[Any, Operation]) -> Classes:
     maker = made.get(operation.operands[0]) if operation.operands else None
     if maker is not None and maker.primitive is control.EFFECT and makes_exception(maker.callee):
-        return (maker.callee,)
+        return () if issubclass(maker.callee, UnsupportedError) else (maker.callee,)
     exception = operation.attributes["exception"]
     return (type(exception),) if isinstance(exception, BaseException) else _ANYTHING
 

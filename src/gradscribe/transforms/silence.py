@@ -17,6 +17,7 @@ from gradscribe.primitives.control import (
     ASSERT,
     ATTEMPT,
     CAUGHT,
+    CHECK,
     EFFECT,
     ENTER,
     EXIT,
@@ -100,4 +101,4 @@ def _repeats(operation: Operation) -> bool:
         return callee in (*RESUMED, attempted, finally_done)
     if isinstance(callee, type) and issubclass(callee, BaseException):
         return True
-    return operation.primitive in (RAISE, ASSERT, ATTEMPT, CAUGHT)
+    return operation.primitive in (RAISE, ASSERT, CHECK, ATTEMPT, CAUGHT)

@@ -43,7 +43,7 @@ from gradscribe.ir.core import Method, SliceOf, Value
 from gradscribe.ir.probing import in_class, probe
 from gradscribe.ir.types import BOOL, Opaque, Scalar, Type
 from gradscribe.ir.types import Sequence as ListType
-from gradscribe.primitives.control import ASSERT, EFFECT
+from gradscribe.primitives.control import EFFECT
 from gradscribe.primitives.typing import type_of
 
 Container = ListRef | DictRef | InstanceRef
@@ -339,7 +339,7 @@ def _read_back(lowering: Lowering, node: Any, name: str, lent: Lent) -> None:
         after = _identities(lowering, lent)
         same = _call(lowering, operator.eq, (after, lent.objects[None]), BOOL)
         kind = "list" if isinstance(item, ListRef) else "dict"
-        _assert(lowering, same, f"{name} changed which items a {kind} has")
+        lowering.check(same, f"{name} changed which items a {kind} has, which is not followed")
         return None
     return _read_parts(lowering, node, name, lent)
 
@@ -351,7 +351,9 @@ def _read_list(lowering: Lowering, node: Any, name: str, lent: Lent, number: Sca
     count = _call(lowering, len, (made,))
     wanted = _call(lowering, operator.mul, ([_class_of(number)], count), Opaque(list))
     same = _call(lowering, operator.eq, (kinds, wanted), BOOL)
-    _assert(lowering, same, f"{name} put something else than such numbers in a list")
+    lowering.check(
+        same, f"{name} put something else than such numbers in a list, which is not followed"
+    )
     aliasing.check_store(lowering, node, item.storage, memory=False)
     with places.changing(lowering, item.storage, items=True):
         found = _call(lowering, list, (made,), ListType(number))
@@ -373,7 +375,9 @@ def _read_parts(lowering: Lowering, node: Any, name: str, lent: Lent) -> None:
             read[key] = part
             found = _entry(lowering, lent, key, Opaque())
             same = _call(lowering, operator.is_, (found, lent.objects[key]), BOOL)
-        _assert(lowering, same, f"{name} put something of another kind in {key!r}")
+        lowering.check(
+            same, f"{name} put something of another kind in {key!r}, which is not followed"
+        )
     if isinstance(item, InstanceRef):
         for key in constants:
             aliasing.check_store(lowering, node, item.cells[key], memory=False)
@@ -398,7 +402,7 @@ def _check_keys(lowering: Lowering, name: str, lent: Lent, keys: list[Any]) -> N
     else:
         there = _call(lowering, set, (held,), Opaque(set))
         same = _call(lowering, operator.eq, (there, _call(lowering, set, (keys,))), BOOL)
-    _assert(lowering, same, f"{name} changed what there is in a container")
+    lowering.check(same, f"{name} changed what there is in a container, which is not followed")
 
 
 def _is_slot(cls: type, name: str) -> bool:
@@ -410,11 +414,6 @@ _CLASSES = {"float64": float, "int64": int, "complex128": complex, "bool": bool}
 
 def _class_of(number: Scalar) -> type:
     return _CLASSES[number.dtype] if number.weak else np.dtype(number.dtype).type
-
-
-def _assert(lowering: Lowering, condition: Value, what: str) -> None:
-    tree = {"condition": condition, "message": f"{what}, which is not followed"}
-    lowering.plain(ASSERT, tree)
 
 
 def _is_read(lowering: Lowering, wanted: Storage, node: Any = None) -> bool:

@@ -40,7 +40,7 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import BOOL, Opaque, Type
-from gradscribe.primitives.control import ASSERT, EFFECT, WRITTEN
+from gradscribe.primitives.control import EFFECT, WRITTEN
 
 _NOT_CHANGED = (*PLAIN_NUMBERS, str, bytes, tuple, frozenset, type(None), types.ModuleType)
 
@@ -128,8 +128,8 @@ def after(lowering: Lowering, name: str, watched: dict[Storage, Value], call: Va
     for storage, held in watched.items():
         found = _bytes(lowering, lowering.outside.seen[storage])
         same = _call(lowering, operator.eq, (found, held), BOOL)
-        message = f"{name} has changed {storage.name or 'an array'}, which is not followed"
-        lowering.plain(ASSERT, {"condition": same, "message": message})
+        what = f"{name} has changed {storage.name or 'an array'}, which is not followed"
+        lowering.check(same, what)
         tree = {"x": lowering.contents[storage], "call": call}
         lowering.contents[storage] = lowering.plain(WRITTEN, tree, name=storage.name)
 

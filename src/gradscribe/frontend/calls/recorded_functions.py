@@ -18,6 +18,7 @@ from gradscribe.frontend.calls import observed
 from gradscribe.frontend.calls.observed import Axes, Form, Steps, UnseenForm
 from gradscribe.frontend.interface import Site
 from gradscribe.primitives.contract_kinds import PURE
+from gradscribe.primitives.raising import GivenUpError
 
 Vjp = Callable[..., tuple[Any, Callable[[Any], Sequence[Any]]]]
 
@@ -43,10 +44,9 @@ _IMMUTABLE = (int, float, complex, str, bytes, np.generic)
 MACHINES: list[Machine] = []
 
 
-class UnexpectedError(BaseException):
-    """A recorded call did what the program around it was not compiled for. (It passes by what the
-    program catches: the run is given up.) form: that of what it returned, if it has run; None if it
-    changed what it was given."""
+class UnexpectedError(GivenUpError):
+    """A recorded call did what the program around it was not compiled for. form: that of
+    what it returned, if it has run; None if it changed what it was given."""
 
     def __init__(self, site: Site, form: Form | None) -> None:
         self.site = site

@@ -22,7 +22,7 @@ from gradscribe.frontend.interruptions import (
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.values import Static, Unbound
-from gradscribe.ir.core import Block, Operation, Value
+from gradscribe.ir.core import Block, Location, Operation, Value
 from gradscribe.ir.types import BOOL, Array, Scalar
 from gradscribe.primitives.control import EFFECT, RAISE
 from gradscribe.primitives.registry import PRIMITIVES
@@ -227,6 +227,17 @@ def raise_here(lowering: Lowering, cls: type, *args: Any) -> None:
     exception = lowering.emit(EFFECT, {"args": args, "keywords": {}}, cls)
     lowering.emit(RAISE, {"exception": exception, "cause": None})
     lowering.frame.names[RAISED] = Static(True)
+
+
+def refuse_here(
+    lowering: Lowering, error: UnsupportedError, kind: type[UnsupportedError] = UnsupportedError
+) -> None:
+    """Refuse at run time, where this path is taken, what an error says at its place."""
+    here = lowering.builder.location
+    if isinstance(error.location, Location):
+        lowering.builder.location = error.location
+    raise_here(lowering, kind, error.what, error.advice)
+    lowering.builder.location = here
 
 
 def as_flag(lowering: Lowering, condition: Value) -> Value:

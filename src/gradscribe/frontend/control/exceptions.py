@@ -19,7 +19,7 @@ import gast
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls import handlers, opaque, static_values
-from gradscribe.frontend.control.branches import attempt, branch, raise_here
+from gradscribe.frontend.control.branches import attempt, branch, refuse_here
 from gradscribe.frontend.control.exits import ended, pending_exits
 from gradscribe.frontend.control.final_blocks import final_block, walk_all
 from gradscribe.frontend.frame import EXITS, RETURN_VALUE
@@ -201,20 +201,16 @@ class Attempt:
 
     def _recover(self, caught: Value) -> None:
         """The handlers, from the state before; where they depend on what the body had done when the
-        exception came, the refusal of that, at run time. (Not in another `try`, which would take
-        the refusal for an exception of the program's.)"""
+        exception came, the refusal of that, at run time."""
         lowering = self.lowering
         state, made = lowering.fork(), len(lowering.builder.operations)
         lowering.frame.names.update(self.unsettled)
         unknown = self._unknown(caught)
         if unknown is None:
             return
-        if lowering.attempts:
-            raise unknown
         lowering.restore(state)
         del lowering.builder.operations[made:]
-        place = "" if unknown.location is None else f" (line {unknown.location.line})"
-        raise_here(lowering, UnsupportedError, unknown.what + place, unknown.advice)
+        refuse_here(lowering, unknown)
 
     def _unknown(self, caught: Value) -> UnsupportedError | None:
         """Lower the handlers. What they, or the statements after them, read of what the body may

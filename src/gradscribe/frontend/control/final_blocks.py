@@ -21,6 +21,7 @@ from gradscribe.frontend.values import Static, Storage
 from gradscribe.ir.core import Operation, walk
 from gradscribe.primitives.control import (
     ASSERT,
+    CHECK,
     EFFECT,
     ENTER,
     EXIT,
@@ -112,7 +113,8 @@ def _leave_finally(
     names = lowering.frame.names
     always, pending = RAISED not in names and ended(lowering), pending_exits(lowering)
     operations = walk_all(tried)
-    may = any(o.primitive in (RAISE, ASSERT) for o in operations) or _may_raise_anything(operations)
+    may = any(o.primitive in (RAISE, ASSERT, CHECK) for o in operations)
+    may = may or _may_raise_anything(operations)
     if (always and may) or (pending and (may or raises)):
         what = "a `finally` that leaves would end an exception here"
         lowering.unsupported(node, what, "catch the exception with `except`")

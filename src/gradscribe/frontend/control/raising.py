@@ -79,7 +79,9 @@ def _exception(lowering: Lowering, node: Any) -> Any:
 
 
 def assert_statement(lowering: Lowering, node: Any) -> None:
-    """`assert condition, message`."""
+    """`assert condition, message`, which `python -O` leaves out."""
+    if not __debug__:
+        return
     test = truth(lowering, condition(lowering, node.test))
     if test is True:
         return

@@ -23,7 +23,7 @@ from gradscribe.frontend.memory import hold, is_read_only
 from gradscribe.frontend.values import DictRef, ListRef, Ref, Static, TupleOf
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import BOOL, Array, Opaque, Scalar, Type
-from gradscribe.primitives.control import ASSERT, SET
+from gradscribe.primitives.control import SET
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE, may_repeat
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -203,8 +203,8 @@ def _refuse_integers(lowering: Lowering, array: Value) -> None:
     assert isinstance(array.type, Array)
     dtype = Static(np.dtype(array.type.dtype))
     is_same = opaque.emit(lowering, operator.eq, (found, dtype), {}, BOOL)
-    message = "numbers are stored to an array of integers, which cuts them off: make it of floats"
-    lowering.plain(ASSERT, {"condition": is_same, "message": message})
+    what = "numbers are stored to an array of integers, which cuts them off"
+    lowering.check(is_same, what, "make it of floats")
 
 
 def _as_element(lowering: Lowering, target: Ref, value: Value) -> Value:

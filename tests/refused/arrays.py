@@ -80,11 +80,11 @@ def stored_in_a_broadcast(x):
 
 
 @refused("this stores into `w`, which may share memory with `y`", X, 99, kind=AliasingError)
-def swapped_in_a_loop(x, n):
-    y, z = x * 2, x * 3
-    w, v = y, z
-    for _ in range(n):
-        w, v = v, w
+def other_views_in_a_loop(x, n):
+    y = x * 2
+    w = y
+    for k in range(n):
+        w = y[k % 2 :]
     w[0] = 1.0
     return np.sum(y) + np.sum(w)
 

@@ -157,11 +157,12 @@ def aligned(
     if covers(choice.first, kind.first) and covers(choice.second, kind.second):
         return item.flag, item.first, item.second
     if covers(choice.first, kind.second) and covers(choice.second, kind.first):
-        return _negated(lowering, item.flag), item.second, item.first
+        return negated(lowering, item.flag), item.second, item.first
     return None
 
 
-def _negated(lowering: Lowering, flag: Value) -> Any:
+def negated(lowering: Lowering, flag: Value) -> Any:
+    """The opposite of a flag."""
     import operator
 
     from gradscribe.frontend.operators import operate

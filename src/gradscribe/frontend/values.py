@@ -11,7 +11,7 @@ store through one is seen through all.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -313,6 +313,15 @@ class Either:
     flag: Value
     first: Any
     second: Any
+
+
+def possibilities(item: Any) -> Iterator[Any]:
+    """What a value may be that is of one kind or of another."""
+    if isinstance(item, Either):
+        yield from possibilities(item.first)
+        yield from possibilities(item.second)
+    else:
+        yield item
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -17,6 +17,7 @@ from gradscribe.frontend.control.carried_fixed_point import FixedPoint
 from gradscribe.frontend.control.carried_leaves import leaves_of
 from gradscribe.frontend.control.carried_parts import held, is_memory
 from gradscribe.frontend.control.carried_rebuilding import Rebuilding
+from gradscribe.frontend.control.told_apart import WHICH
 from gradscribe.frontend.data import aliasing, places
 from gradscribe.frontend.frame import NOT_BROKEN, NOT_RETURNED, RETURN_VALUE
 from gradscribe.frontend.kinds import Choice, Kind, kind_of
@@ -40,6 +41,7 @@ class Carried(FixedPoint):
         inits: list[Value] = []
         self.handles.enter(self._keys(), self.entry)
         self._carry_handles()
+        self._carry_apart()
         kept_memory.renew_carried(self.lowering, self._memory())
         self.overlaps.share(self.entries, self._start)
         for entry in self.entries:
@@ -69,7 +71,8 @@ class Carried(FixedPoint):
         return inits
 
     def _keys(self) -> list[Any]:
-        return [entry.key for entry in self.entries if entry.key not in self.handles.names]
+        others = {*self.handles.names, WHICH}
+        return [entry.key for entry in self.entries if entry.key not in others]
 
     def _memory(self) -> set[Storage]:
         return {entry.key for entry in self.entries if is_memory(entry.key)}
@@ -80,6 +83,19 @@ class Carried(FixedPoint):
         carried = {entry.key for entry in self.entries}
         self.entries += [Entry(name) for name in names if name not in carried]
         return carried.issuperset(names)
+
+    def _carry_apart(self) -> None:
+        """Carry the names that are told apart as one tuple."""
+        before = self._grouped
+        self.apart.enter(self._keys(), self.entry)
+        self._grouped = self.apart.keys
+        same = [e for e in self.entries if e.key == WHICH and e.choice == self.apart.choice]
+        left = [key for key in before if key not in self._grouped]
+        self.entries = [e for e in self.entries if e.key not in (WHICH, *self._grouped)]
+        self.entries += map(Entry, left)
+        if self._grouped:
+            types = list(map(self.lengths.first, self.apart.types))
+            self.entries += same or [Entry(WHICH, "either", types, choice=self.apart.choice)]
 
     def _choose_mode(self, entry: Entry, start: Any) -> None:
         kind = kind_of(self.lowering, start, self.entry.contents)
@@ -175,6 +191,7 @@ class Carried(FixedPoint):
                 self._bind_late(entry)
             elif entry.mode != "object":
                 self._rebind(entry, iter(values))
+        self.apart.take()
         kept_memory.begin_trip(self.lowering, self._memory())
         return parameters
 
@@ -221,10 +238,17 @@ class Carried(FixedPoint):
         for storage in storages(lowering, start):
             overlaps |= {storage} | storage.overlaps
         lowering.has_alternatives = True
+
+        def wrapped(value: Value) -> Any:
+            item = lowering.wrap(value, overlaps, self._rebuilding, tokens)
+            if isinstance(item, Ref):
+                item.storage.read_only, item.storage.kept = memory.read_only, memory.kept
+            return item
+
         either = kinds.rebuilt(
             entry.choice,
             values,
-            lambda value: lowering.wrap(value, overlaps, self._rebuilding, tokens),
+            wrapped,
             f"`{leaf_name(entry.key)}` has no value before the first trip",
         )
         self._bind_item(entry.key, either)
@@ -237,13 +261,14 @@ class Carried(FixedPoint):
         lowering.complete(self.entry)
         with lowering.inside(operations):
             foreseen = self.handles.end(self._keys())
+            is_known = self.apart.end(self._keys())
             kept_memory.renew_carried(lowering, self._memory())
         names = lowering.frame.names
         self.broken = flag_of(names.get(NOT_BROKEN))
         self.returned = flag_of(names.get(NOT_RETURNED))
-        tried = list(self.entries)
-        settled = self._add_flags() and foreseen
-        carried = {entry.key for entry in self.entries}
+        tried = [entry for entry in self.entries if entry.key != WHICH or is_known]
+        settled = self._add_flags() and foreseen and is_known
+        carried = {entry.key for entry in self.entries} | set(self._grouped)
         for storage, contents in self.entry.contents.items():
             if places.is_settled(self.entry, storage) and places.is_settled(lowering, storage):
                 continue
@@ -330,6 +355,7 @@ class Carried(FixedPoint):
                 reason = f"`{leaf_name(entry.key)}` is set in a loop"
                 self._bind_item(entry.key, Unbound(reason, mixed=True))
         places.renew(lowering, self.entry, (self.end_state,))
+        self.apart.take()
         kept_memory.begin_trip(lowering, self._memory())
         self.handles.take()
         return lowering.frame.names.pop(NOT_BROKEN, Static(self.broken is True))

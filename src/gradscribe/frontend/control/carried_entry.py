@@ -99,7 +99,7 @@ class Entry:
     count: int = 0
     contiguous: Assumed = field(default_factory=Assumed)
     without_integers: Assumed = field(default_factory=Assumed)
-    choice: Choice | None = None
+    choice: Kind | Choice | None = None
     found: Kind | Choice | None = None
     found_types: list[Type] = field(default_factory=list)
     survives: bool = False

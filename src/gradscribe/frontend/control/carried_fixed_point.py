@@ -22,6 +22,7 @@ from gradscribe.frontend.control.carried_parts import held
 from gradscribe.frontend.control.carried_rebuilding import Rebuilding
 from gradscribe.frontend.control.carried_types import CarriedTypes
 from gradscribe.frontend.control.handed_on import Handles
+from gradscribe.frontend.control.told_apart import ToldApart
 from gradscribe.frontend.frame import RETURN_VALUE
 from gradscribe.frontend.kinds import Choice, Kind, kind_of
 from gradscribe.frontend.lowering import Lowering
@@ -75,6 +76,8 @@ class FixedPoint:
         self._inits: dict[Any, list[Value]] = {}
         self.overlaps = Overlaps(lowering)
         self.handles = Handles(lowering)
+        self.apart = ToldApart(lowering, self.entry, live)
+        self._grouped: list[Any] = []
         self.ends: dict[Any, list[Value] | None] = {}
         self.end_state = self.entry
         self.opened: list[Storage] = []

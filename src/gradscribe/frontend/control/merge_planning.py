@@ -42,11 +42,13 @@ from gradscribe.frontend.values import (
     Storage,
     TupleOf,
     Unbound,
+    possibilities,
 )
 from gradscribe.ir.core import SliceOf, Value
 
-_MAX_NESTED = 16
-"""How deep alternatives may be nested in a merge before what reads them is refused."""
+_MAX_NESTED, _MAX_APART = 16, 64
+"""How deep alternatives may be nested in a merge before what reads them is refused; and of how many
+arrays a name may be one, for the order to be kept in which the paths have made them."""
 
 
 class Planner:
@@ -65,6 +67,7 @@ class Planner:
         self.pairs: list[tuple[Any, Any, str]] = []
         self.memories = Memories(lowering, sides.before)
         self._nested = 0
+        self._flags: dict[Any, Any] = {}
 
     def plan(self, a: Any, b: Any, name: str) -> Any:
         """How to merge two frontend values."""
@@ -79,6 +82,7 @@ class Planner:
         for side, other in ((a, b), (b, a)):
             if isinstance(side, Unbound):
                 return self._with_unbound(side, other, name, side is b)
+        a, b = self._resolved(a, 0), self._resolved(b, 1)
         if isinstance(a, Either) or isinstance(b, Either):
             if self._nested >= _MAX_NESTED:
                 return Same(_other_on_each_path(name))
@@ -90,6 +94,8 @@ class Planner:
 
     def _alternatives(self, a: Any, b: Any, name: str) -> Any:
         """Values of which one at least is of two kinds already."""
+        if self._are_told_apart(a, b):
+            return self._choice(a, b, name)
         for template in (a, b):
             if isinstance(template, Either):
                 choice = self._kind(template, template is b)
@@ -102,6 +108,26 @@ class Planner:
                         self.plan(second, other_second, name),
                     )
         return self._choice(a, b, name)
+
+    def _resolved(self, item: Any, side: int) -> Any:
+        """What a value is on its side, if the condition tells."""
+        while isinstance(item, Either):
+            known = self._states[side].assumed.get(self._lowering.numbering.of(item.flag))
+            if known is None:
+                break
+            item = item.first if known else item.second
+        return item
+
+    def _are_told_apart(self, a: Any, b: Any) -> bool:
+        """Whether these are arrays, one from before the branch among them, each side's in the order
+        in which its own flags tell them."""
+        leaves = [*possibilities(a), *possibilities(b)]
+        return (
+            self._condition is not None
+            and len(leaves) <= _MAX_APART
+            and all(isinstance(leaf, Ref) for leaf in leaves)
+            and any(map(self._is_told_apart, leaves))
+        )
 
     def _kind(self, item: Any, second: bool) -> Any:
         return kind_of(self._lowering, item, self._states[second].contents)
@@ -150,17 +176,21 @@ class Planner:
 
     def _is_told_apart(self, item: Any) -> bool:
         """Whether this is an array from before the branch, and stays that very one after it."""
-        builder = self._lowering.builder
         return (
             isinstance(item, Ref)
             and aliasing.tells_apart(self._lowering)
             and item.storage in self._before.contents
             and all(
-                builder.definition(value) is None or builder.is_made(value)
+                self._is_outside(value)
                 for _, arguments, _ in item.path
-                for value in _values_in(arguments)
+                for value in values_in(arguments)
             )
         )
+
+    def _is_outside(self, value: Value) -> bool:
+        """Whether a value is made before the branch."""
+        builder = self._lowering.builder
+        return builder.definition(value) is None or builder.is_made(value)
 
     def _objects(self, a: InstanceRef, b: InstanceRef, name: str) -> Any:
         """An object made anew: it may be either of two."""
@@ -209,12 +239,21 @@ class Planner:
             parts = tuple(self._with_unbound(missing, i, "", second) for i in other.items)
             return Structure(lambda items: TupleOf(items, other.cls), parts)
         if isinstance(other, Either):
-            flag = self._with_unbound(missing, other.flag, name, second)
+            flag = self._flag(other.flag, missing, second)
             below = (other.first, other.second)  # what is known stays known: there is no flag else
             return Alternatives(flag, *(self._with_unbound(ABSENT, i, name, second) for i in below))
         if _is_leaf(other):
             return self._leaf(other, missing, name) if second else self._leaf(missing, other, name)
         return Same(Unbound.on_one_path(name, mixed=True))
+
+    def _flag(self, flag: Any, missing: Unbound, second: bool) -> Any:
+        """A flag of one side; one that is made there is one value after the branch, whatever it
+        tells apart."""
+        if isinstance(flag, Value) and self._is_outside(flag):
+            return Same(flag)
+        if flag not in self._flags:
+            self._flags[flag] = self._with_unbound(missing, flag, "", second)
+        return self._flags[flag]
 
     def _callable(self, item: Any, second: bool) -> Any:
         """What is known when the function is compiled, or a local function: what that closes over
@@ -242,15 +281,15 @@ def _other_on_each_path(name: str) -> Unbound:
     return Unbound(f"`{name}` is something else on each path", mixed=True)
 
 
-def _values_in(item: Any) -> Iterator[Value]:
+def values_in(item: Any) -> Iterator[Value]:
     """The IR values in the arguments of a view."""
     if isinstance(item, Value):
         yield item
     elif isinstance(item, SliceOf):
-        yield from _values_in((item.start, item.stop, item.step))
+        yield from values_in((item.start, item.stop, item.step))
     elif isinstance(item, (tuple, list, dict)):
         for below in item.values() if isinstance(item, dict) else item:
-            yield from _values_in(below)
+            yield from values_in(below)
 
 
 def _same_view(a: Ref, b: Ref) -> bool:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gradscribe.frontend import wording
-from gradscribe.frontend.flow import CHANGING
+from gradscribe.frontend.flow import CHANGING, may_be_undefined
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.memory import storages
 from gradscribe.frontend.values import Ref, Storage
@@ -187,7 +187,9 @@ def _handle(lowering: Lowering, storage: Storage) -> Handle:
     contents = lowering.contents[storage]
     made, block = _origin(lowering, storage, contents)
     name = _name(lowering, storage)
-    if block is lowering.builder.operations:
+    is_partial = may_be_undefined(lowering, made)  # it is not made on each path
+    storage.kept |= is_partial
+    if is_partial or block is lowering.builder.operations:
         array = lowering.plain(LENT, {"x": contents}, name=f"{name}_kept" if name else "")
         lowering.kept.held[storage] = contents
         return Handle(array, lowering.kept.calls)

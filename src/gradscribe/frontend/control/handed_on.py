@@ -29,7 +29,7 @@ from gradscribe.frontend.flow import may_be_undefined
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.memory import is_kept, is_read_only
-from gradscribe.frontend.values import Ref, Storage
+from gradscribe.frontend.values import Ref, Storage, possibilities
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Opaque
 from gradscribe.primitives.control import EFFECT
@@ -39,10 +39,13 @@ Place = tuple[Any, tuple[Any, ...]]
 
 
 def arrays(lowering: Lowering, names: Mapping[str, Any], keys: Iterable[Any]) -> dict[Place, Ref]:
-    """The arrays among what these names, attributes and lists hold, by their places."""
+    """The arrays among what these names, attributes and lists hold, by their places; without those
+    that are told apart there, and have handles of their own."""
     found: dict[Place, Ref] = {}
     for key in keys:
-        for path, item in reached(lowering, key, held(names, lowering.contents, key)):
+        holds = held(names, lowering.contents, key)
+        are_told_apart = sum(isinstance(item, Ref) for item in possibilities(holds)) > 1
+        for path, item in () if are_told_apart else reached(lowering, key, holds):
             contents = lowering.contents.get(item.storage)
             is_array = isinstance(contents, Value) and isinstance(contents.type, Array)
             if isinstance(item, Ref) and is_array and not is_read_only(item):
@@ -83,6 +86,8 @@ def take(lowering: Lowering, places: Iterable[Place]) -> None:
         array = found.get(place)
         if array is None or not isinstance(shown, Value):
             continue
+        if array.storage in kept_memory.handle(lowering, ()):
+            continue  # it is an array from before, which has kept its own
         contents = lowering.contents[array.storage]
         if may_be_undefined(lowering, contents) or may_be_undefined(lowering, shown):
             continue
@@ -151,13 +156,20 @@ class Handles:
         self._lowering = lowering
         self.places: set[Place] = set()
         self._without: set[Place] = set()
+        self._renewed: set[Storage] = set()
 
     def enter(self, keys: Iterable[Any], state: State) -> None:
         """Before the loop. keys: what it carries."""
         if kept_memory.hands_on(self._lowering):
+            for storage in self._renewed:  # in an attempt that was taken back
+                state.held.pop(storage, None)
+                self._lowering.kept.held.pop(storage, None)
+            before = dict(self._lowering.kept.held)
             self._show(keys)
+            held = self._lowering.kept.held
+            self._renewed = {s for s in held if before.get(s) is not held[s]}
             state.names.update(self._lowering.frame.names)
-            state.held.update(self._lowering.kept.held)
+            state.held.update(held)
 
     def end(self, keys: Iterable[Any]) -> bool:
         """At the end of a trip; whether that could be foreseen."""

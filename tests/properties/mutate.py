@@ -34,7 +34,7 @@ from gradscribe.errors import GradscribeError, InternalError
 from gradscribe.ir.trees import flatten
 from gradscribe.testing import _difference, _inner, _is_floating, _random_like, _shifted
 from tests import collector
-from tests.border.verdicts import Wrong, _is_checked_at_run_time
+from tests.border.verdicts import Wrong
 from tests.programs.registry import load, same
 from tests.properties import operands
 from tests.properties.mutations import Mutant, mutant
@@ -127,7 +127,7 @@ def _judged(error: Exception, expected: Any) -> tuple[str, str]:
         return f"raises: {name}, of Tensors", ""
     if str(error).startswith("'Tensor' object has no attribute"):
         return "refused: the user's own function, run with Tensors", told
-    if _is_checked_at_run_time(error) or "returned None here, which has no" in str(error):
+    if "returned None here, which has no" in str(error):
         return "refused: at run time", told
     plain = f" where plain Python raises {type(expected).__name__}"
     said = re.sub(r"\d+", "N", f"{name}: {str(error).splitlines()[0] if str(error) else ''}")[:100]

@@ -136,8 +136,8 @@ class _Call:
         except NoDerivativeError as error:
             if self.point.stored is not None:
                 raise
-            run = functools.partial(compute, self)
-            return deciding.by_values(error, self.primal, self.leaves, self.point.active, run)
+            own = deciding.Differentiated(self.primal, self.leaves, tuple(self.point.active))
+            return deciding.by_values(error, [own], functools.partial(compute, self))
 
     def result(self, leaves: Sequence[Any]) -> Any:
         """The result of the function, from its leaves."""

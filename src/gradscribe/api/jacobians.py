@@ -38,7 +38,6 @@ class Jacobian(Transform):
     """The function that `gs.jacobian` and its kind return."""
 
     __gradscribe_gradient__ = True
-    compiles_itself = True
 
     def __init__(
         self,
@@ -51,7 +50,6 @@ class Jacobian(Transform):
     ) -> None:
         numbers = argument_numbers(argnums)
         self.argnums: Argnums = numbers if isinstance(argnums, (tuple, list)) else numbers[0]
-        self.chain = (self.argnums,)
         if not isinstance(mode, str) or mode not in ("auto", "forward", "reverse"):
             raise ArgumentError(f"mode={mode!r}", 'pass "auto", "forward" or "reverse"')
         if isinstance(function, Gradient):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from gradscribe.api.copying import CopiedAsFunction
 from gradscribe.api.partly_compiled import PartialCall
 from gradscribe.api.recorded_transforms import Compile
 from gradscribe.api.stored_outside import StoredOutside
-from gradscribe.compiler import Primal, Target
+from gradscribe.compiler import Primal, Target, target_of
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.partly import compiled_as_a_whole
@@ -66,11 +66,8 @@ class Transform(CopiedAsFunction, ABC):
     given: Callable[..., Any]
     """The function that it is made of."""
 
-    compiles_itself = False
-    """Whether what is compiled is the derivative, and not the function."""
-
-    chain: tuple[int | tuple[int, ...], ...]
-    """The argnums of each derivative that it stands for."""
+    argnums: int | tuple[int, ...]
+    """The arguments that it is a derivative with respect to."""
 
     @property
     @abstractmethod
@@ -117,7 +114,7 @@ class Transform(CopiedAsFunction, ABC):
             try:
                 return plan.run(matched)
             except NoDerivativeError as error:
-                return self._decided(error, target, primal, plan, matched)
+                return self._decided(error, plan, matched, args, keywords)
         except Exception as error:
             refuse_endless(error)
             shorten(error)
@@ -126,19 +123,25 @@ class Transform(CopiedAsFunction, ABC):
     def _decided(
         self,
         error: NoDerivativeError,
-        target: Target,
-        primal: Primal,
         plan: Plan,
-        values: Values,
+        matched: Values,
+        args: tuple[Any, ...],
+        keywords: dict[str, Any],
     ) -> Any:
-        """What the plan gives, if the function does not depend on what the error tells of."""
-        numbers = {number for argnums in self.chain for number in _numbers(argnums)}
-        active = primal.active_leaves(tuple(sorted(map(target.parameter, numbers))))
-        leaves = tuple(primal.layout.plain(primal.layout.leaves(values)))
-        run = functools.partial(plan.run, values)
-        return deciding.by_values(
-            error, primal, leaves, active, run, with_slopes=not self.compiles_itself
-        )
+        """What the plan gives, if no function depends on what the error tells of."""
+        calls = self._differentiated(args, keywords)
+        return deciding.by_values(error, calls, functools.partial(plan.run, matched))
+
+    def _differentiated(
+        self, args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> Iterator[deciding.Differentiated]:
+        """The calls of the functions that it is a derivative of, those of which others are
+        derivatives first."""
+        if isinstance(self.given, Transform):
+            yield from self.given._differentiated(args, keywords)
+        is_derivative = isinstance(self.given, Transform)
+        target, numbers = target_of(self.given), _numbers(self.argnums)
+        yield deciding.differentiated(target, numbers, args, keywords, is_derivative)
 
     def _recorded_or_partly(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         if not self.compiles or is_running():

@@ -10,13 +10,17 @@ there. Who can run the program decides then, by its values nearby, and runs it o
 `decided` (`api/deciding.py`).
 
 Nearby is eps^(3/4) and eps^(1/2) of the largest element (1.8e-12 and 1.5e-8 in double, 6e-6 and
-3e-4 in single precision). Vectors of values that are as near to each other are not compared.
+3e-4 in single precision), along directions in which all elements move; and along some in which few
+do, as signs may jump while zeros stay zero. Vectors of values that are as near to each other are
+not compared.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+import itertools
+import math
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -28,6 +32,9 @@ from gradscribe.primitives.registry import GRADIENTS, PRIMITIVES, adjoint
 
 _LARGE = 32
 """The length of an axis from which on matrices nearby are taken along fewer directions."""
+
+_SINGLE = 36
+"""Up to how many elements each of them is moved for itself, too."""
 
 _DECIDED: ContextVar[bool] = ContextVar("decided", default=False)
 
@@ -98,15 +105,35 @@ def _directions(shape, is_complex):
     return directions + 1j * rng.normal(size=directions.shape) if is_complex else directions
 
 
+def some_elements(
+    rng: np.random.Generator, shapes: Sequence[tuple[int, ...]], several: int
+) -> Iterator[list[np.ndarray]]:
+    """Which elements of these arrays to move, for each of some directions: one, for each of them if
+    they are few; or several of all arrays together, of any number."""
+    count = sum(map(math.prod, shapes))
+    chosen = list(np.eye(count, dtype=bool)) if count <= _SINGLE else []
+    chosen += [rng.random(count) < count ** rng.uniform(-1, 0) for _ in range(several)]
+    edges = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
+    for which in chosen:
+        yield list(map(np.reshape, np.split(which, edges), shapes))
+
+
 def nearby(a):
-    """Matrices nearby, on both sides of a: as many as are asked for; none under `decided`."""
+    """Matrices nearby, on both sides of a: as many as are asked for; none under `decided`. Where a
+    has a pattern, some that keep a part of it are among them."""
     if is_decided():
         return
     size = np.max(np.abs(a), axis=(-2, -1), keepdims=True, initial=0)
     size = np.where(size, size, 1)
-    for direction in _directions(a.shape[-2:], a.dtype.kind == "c"):
+    directions = _directions(a.shape[-2:], a.dtype.kind == "c")
+    for direction in directions:
         for power in (3 / 4, 1 / 2):
             step = (unit(a.dtype, power) * size * direction).astype(a.dtype)
+            yield from (a + step, a - step)
+    if has_pattern(a):
+        masks = some_elements(np.random.default_rng(7), [a.shape[-2:]], 4 * len(directions))
+        for (mask,), direction in zip(masks, itertools.cycle(directions)):
+            step = (unit(a.dtype, 1 / 2) * size * np.where(mask, direction, 0)).astype(a.dtype)
             yield from (a + step, a - step)
 
 

@@ -317,9 +317,24 @@ def handed_on_from_name_to_name(x):
     return total
 
 
+def larger_than_an_integer(x):
+    v = np.array([max(0, x[0] - 1), max(0, x[1] - 1)])
+    v[0] = x[1]
+    return np.sum(v)
+
+
+def read_from_an_array(x):
+    item = np.array([1 if x[0] > 1 else x[0], 2])[0]
+    v = np.array([item, 1])
+    v[1] = x[1]
+    return v[1] * x[0]
+
+
 @pytest.mark.parametrize(
     ("function", "floating", "integers"),
     [
+        (larger_than_an_integer, [1.5, 0.5], [0.4, 0.7]),
+        (read_from_an_array, [0.5, 1.5], [1.5, 0.5]),
         (bound_anew_after_the_store, [0.5, 1.5], [1.5, 0.5]),
         (handed_on_from_name_to_name, [0.5, 1.5], [1.5, 0.5]),
         (filled_in_place, [0.5, 1.5], [1.5, 0.5]),

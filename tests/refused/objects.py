@@ -392,10 +392,36 @@ def instance_of_a_class_that_decides(x):
     return np.sum(x) if isinstance(x, Anything) else x[0]
 
 
+@refused(
+    "whether this raises TypeError depends on the class of a number, which is not the same on "
+    "every path",
+    X,
+)
+def caught_for_the_class_of_a_number(x):
+    steps = 2 if x[0] > 0 else 0.5
+    try:
+        return sum(i * v for i, v in enumerate(x, steps))
+    except TypeError:
+        return x[1]
+
+
+@refused(
+    "the dtype of what may be integers or floats is not known when the function is compiled", X
+)
+def dtype_of_numbers_of_two_classes(x):
+    a = np.array([max(0, x[0]), 1])
+    return np.sum(x.astype(a.dtype))
+
+
 @refused("the class of a number that may be `float64` or `int` here", X)
 def class_of_one_number_or_another(x):
     r = x[0] if x[0] > 1 else 1
     return x[1] * 2 if type(r) is int else r * 3
+
+
+@refused("the class of a number that may be `float64` or `int` here", X)
+def first_of_several_classes(x):
+    return np.sum(np.vectorize(lambda a: a if a < 1 else 1)(x))
 
 
 @refused("`copy.deepcopy` with a `memo` is not supported", X)

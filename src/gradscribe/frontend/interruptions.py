@@ -22,13 +22,22 @@ if TYPE_CHECKING:
 class AlwaysRaisesError(UnsupportedError):
     """Python itself would raise here: an exception of class `cls`, which is the (frontend) value.
 
-    It is refused, unless a `try` handles it.
+    It is refused, unless a `try` handles it. by_program: whether it is a `raise` of the program.
     """
 
-    def __init__(self, what: str, advice: str, location: Any, cls: type, value: Any) -> None:
+    def __init__(
+        self,
+        what: str,
+        advice: str,
+        location: Any,
+        cls: type,
+        value: Any,
+        by_program: bool = False,
+    ) -> None:
         super().__init__(what, advice, location)
         self.cls = cls
         self.value = value
+        self.by_program = by_program
 
 
 class HasRaisedError(Exception):

@@ -99,6 +99,11 @@ class Builder:
         """How many blocks are open."""
         return len(self._open)
 
+    @property
+    def values(self) -> Iterable[Value]:
+        """All values that operations appended here make."""
+        return self._definition
+
     def definition(self, value: Value) -> Operation | None:
         """The operation, appended here, that makes a value."""
         return self._definition.get(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.primitives.registry import composition
+from gradscribe.primitives.static import is_integer
 
 
 @composition(np.apply_along_axis)
@@ -55,6 +56,6 @@ def vectorized(function, *args):
         for k in range(len(first)):
             parts = (*parts, np.reshape(np.array([r[k] for r in results]), np.shape(arrays[0])))
         return parts
-    if isinstance(first, int) and not isinstance(first, bool):  # NumPy makes an array of its dtype
+    if is_integer(first):  # NumPy makes an array of its dtype
         results = [int(r) for r in results]
     return np.reshape(np.array(results), np.shape(arrays[0]))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 STATIC: set[Callable[..., Any]] = set()
 """Functions that are run by the compiler; all their arguments must be static."""
 
@@ -28,6 +30,11 @@ def known(x: Any) -> bool:
     the rule. (A value that happens to be a Python number at run time is not known.)
     """
     return type(x) in (int, float)
+
+
+def is_integer(x: Any) -> bool:
+    """Whether `x` is an integer and no bool; refused by the compiler where it may be or not."""
+    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
 @static

@@ -17,6 +17,7 @@ from gradscribe.frontend.calls import (
     application,
     folding,
     inlining,
+    number_classes,
     positions,
     prelude,
     unpacking,
@@ -265,6 +266,8 @@ def _kind(lowering: Lowering, item: Any) -> Any:
     type_ = lowering.value(item).type
     if not isinstance(type_, (Array, Scalar)):
         raise MisfitError("it takes arrays, numbers and dtypes", "", lowering.builder.location)
+    if number_classes.are_several(lowering, lowering.value(item)):
+        number_classes.refuse_dtype(lowering, lowering.frame.statement)
     number = np.zeros((), type_.dtype)
     return number.item() if isinstance(type_, Scalar) and type_.weak else number.dtype
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, NoReturn
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import has
 from gradscribe.ir.types import BOOL, Opaque, Scalar
+from gradscribe.primitives.static import is_integer
 
 
 def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -108,17 +110,8 @@ def _settled(lowering: Lowering, node: Any, item: Any, found: set[bool]) -> bool
     if len(found) > 1 and tensors.may_be_without_axes(lowering, item):
         tensors.refuse_class(lowering, node)
     if len(found) > 1:
-        _refuse_number(lowering, node, _classes(lowering, node, item))
+        number_classes.refuse_several(lowering, node, _classes(lowering, node, item))
     return found.pop()
-
-
-def _refuse_number(lowering: Lowering, node: Any, classes: list[type]) -> NoReturn:
-    *first, last = sorted(f"`{cls.__name__}`" for cls in classes)
-    lowering.unsupported(
-        node,
-        f"the class of a number that may be {', '.join(first)} or {last} here",
-        "make it one of them on every path, as by `float(…)`, or ask by `isinstance`",
-    )
 
 
 def known_class(lowering: Lowering, node: Any, item: Any) -> type:
@@ -127,8 +120,22 @@ def known_class(lowering: Lowering, node: Any, item: Any) -> type:
         tensors.refuse_class(lowering, node)
     classes = _classes(lowering, node, item)
     if len(classes) > 1:
-        _refuse_number(lowering, node, classes)
+        number_classes.refuse_several(lowering, node, classes)
     return classes[0]
+
+
+def _is_integer(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`is_integer(x)`, which library code asks of what it is given."""
+    (item,) = arguments
+    classes: Iterable[type] = ()
+    if isinstance(item, Value) and isinstance(item.type, Scalar):
+        classes = number_classes.search(lowering, item)
+    elif isinstance(item, Static):
+        classes = (type(item.value),)
+    found = {issubclass(c, (int, np.integer)) and c is not bool for c in classes} or {False}
+    if len(found) > 1:
+        number_classes.refuse_several(lowering, node, classes)
+    return Static(found.pop())
 
 
 def field_names(cls: type) -> tuple[str, ...]:
@@ -210,4 +217,5 @@ INTROSPECTION: dict[Any, Handler] = {
     hasattr: _hasattr,
     getattr: _getattr,
     callable: _callable,
+    is_integer: _is_integer,
 }

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Iterable
-from typing import Any, Generic, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import Any, NoReturn
 
+import gast
 import numpy as np
 
 from gradscribe.frontend.flow import CHANGING
@@ -20,18 +21,21 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.ir.core import CALL, IF, LOOP, Operation, Value
 from gradscribe.ir.flow import Loop, sources
 from gradscribe.ir.types import Array, Opaque, Scalar
-from gradscribe.primitives.control import APPEND, EFFECT, LIST, RUN, UNDEF
+from gradscribe.primitives.control import APPEND, EFFECT, RUN, UNDEF
 
 Classes = frozenset[type]
-Found = TypeVar("Found", bool, Classes)
 
 _PLAIN = (bool, int, float, complex)
 _NUMPY = (np.int64, np.int32, np.float64, np.float32, np.complex128, np.complex64)
 _ARITHMETIC = frozenset(
     {operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv}
     | {operator.mod, operator.pow, operator.neg, operator.pos, operator.abs, abs, pow, round}
-    | {min, max, sum}
+    | {sum}
 )
+_HANDING_ON = frozenset({min, max})
+"""Functions that give one of their operands as it is."""
+
+_INTEGERS = (int, np.integer, np.bool_)
 _MOST = 64
 """More combinations of classes are not tried."""
 
@@ -49,106 +53,186 @@ def possible(lowering: Lowering, value: Value) -> Classes:
     if lowering.frame.is_of_package:
         assert isinstance(value.type, Scalar)
         return frozenset({class_of_type(value.type)})
-    return _possible(lowering, value)
+    return search(lowering, value)
 
 
-def _possible(lowering: Lowering, value: Value) -> Classes:
-    return _settled(_Search(lowering), value)
+def search(lowering: Lowering, value: Value) -> Classes:
+    """`possible`, in library code, too."""
+    return _Search(lowering).settled(value)
 
 
-class _Rounds(Generic[Found]):
-    """A search in rounds: in each, what has been found before is what a loop hands on to its next
-    trip.
+def may_hold_integers(lowering: Lowering, array: Value) -> bool:
+    """Whether an array that has a floating dtype as far as types tell may be one of integers."""
+    is_of_user = bool(lowering.frames) and not lowering.frames[0].is_of_package  # it is no rule
+    return is_of_user and _may_be_integers(_Search(lowering).settled(array))
+
+
+def are_several(lowering: Lowering, value: Value) -> bool:
+    """Whether a number may be of several classes, or an array of integers or floats."""
+    if isinstance(value.type, Scalar):
+        return len(possible(lowering, value)) > 1
+    is_array = isinstance(value.type, Array) and _is_floating(value)
+    return is_array and may_hold_integers(lowering, value)
+
+
+def any_several(lowering: Lowering) -> bool:
+    """Whether a number in the current statement may be of several classes; one that has no name,
+    if any number of the program may be."""
+    statement = lowering.frame.statement
+    below = [] if statement is None else [*gast.walk(statement)]
+    names = [lowering.frame.names.get(n.id) for n in below if isinstance(n, gast.Name)]
+    if any(are_several(lowering, item) for item in names if isinstance(item, Value)):
+        return True
+    has_others = statement is None or sum(isinstance(n, gast.Call) for n in below) > 1
+    values = lowering.builder.values if has_others else ()
+    return any(are_several(lowering, value) for value in values if isinstance(value.type, Scalar))
+
+
+def refuse_several(lowering: Lowering, node: Any, classes: Iterable[type]) -> NoReturn:
+    """Refuse what depends on the class of a number that may be of several."""
+    *first, last = sorted(f"`{cls.__name__}`" for cls in classes)
+    lowering.unsupported(
+        node,
+        f"the class of a number that may be {', '.join(first)} or {last} here",
+        "make it one of them on every path, as by `float(…)`, or ask by `isinstance`",
+    )
+
+
+def refuse_dtype(lowering: Lowering, node: Any) -> NoReturn:
+    """Refuse what depends on the dtype of what may be integers or floats."""
+    lowering.unsupported(
+        node,
+        "the dtype of what may be integers or floats is not known when the function is compiled",
+        "make it of floats on every path, as by `np.array(…, dtype=float)`",
+    )
+
+
+class _Search:
+    """Of which classes numbers may be, and the items of arrays and of lists that arrays are made
+    of; in rounds: in each, what has been found before is what a loop hands on to its next trip.
 
     carried: of the parameters of loops that have been lowered, where their values are from.
-    nothing: what is known of a value before anything is found of it.
     """
-
-    nothing: Found
 
     def __init__(self, lowering: Lowering) -> None:
         self.lowering = lowering
-        self.carried: dict[Value, list[Value]] = {}
-        self.found: dict[Value, Found] = {}
+        self.carried: dict[Value, tuple[Value, ...]] = {}
+        self.found: dict[Value, Classes] = {}
         self.seen: set[Value] = set()
 
-    def of(self, value: Value) -> Found:
+    def settled(self, value: Value) -> Classes:
+        """What is found of a value when a round finds nothing new."""
+        while True:
+            before = dict(self.found)
+            self.seen.clear()
+            found = self.of(value)
+            if self.found == before:
+                return found
+
+    def of(self, value: Value) -> Classes:
         if value not in self.seen:
             self.seen.add(value)
-            self.found[value] = self.found.get(value, self.nothing) | self._of(value)
-        return self.found.get(value, self.nothing)
-
-    def _of(self, value: Value) -> Found:
-        raise NotImplementedError
-
-    def _handed_on(self, loop: Operation, result: Value) -> list[Value]:
-        """What a loop may give as one of its results."""
-        for carried in Loop(loop).carried:
-            self.carried[carried.parameter] = [carried.initial, carried.following]
-        return [*sources(loop, result)]
-
-
-def _settled(search: _Rounds[Found], value: Value) -> Found:
-    while True:
-        before = dict(search.found)
-        search.seen.clear()
-        found = search.of(value)
-        if search.found == before:
-            return found
-
-
-class _Search(_Rounds[Classes]):
-    """One for the classes of a number."""
-
-    nothing = frozenset()
+            self.found[value] = self.found.get(value, frozenset()) | self._of(value)
+        return self.found.get(value, frozenset())
 
     def _all(self, values: Iterable[Value]) -> Classes:
-        return frozenset().union(*map(self.of, values))
+        return frozenset[type]().union(*map(self.of, values))
 
     def _of(self, value: Value) -> Classes:
-        if not isinstance(type_ := value.type, Scalar):
-            return frozenset()
         operation = self.lowering.builder.definition(value)
+        if isinstance(value.type, Array) and np.dtype(value.type.dtype).kind in "biu":
+            return frozenset({np.int64})
         if value in self.carried:
             return self._all(self.carried[value])
         if operation is None:
-            is_input = value in self.lowering.outside.leaves
-            return frozenset({class_of_type(type_)}) if is_input else _below(type_)
+            return self._of_parameter(value)
         if operation.primitive is UNDEF:
             return frozenset()
-        position = operation.results.index(value)
-        if operation.primitive is IF:
-            return self._all(region.yields[position] for region in operation.regions)
         if operation.primitive is LOOP:
-            if position >= operation.attributes["shape"].carried:
-                return _below(type_)
-            return self._all(self._handed_on(operation, value))
-        if operation.primitive is CALL or any(map(_is_container, operation.operands)):
-            return _below(type_)
-        return self._of_operation(operation, type_)
+            for carried in Loop(operation).carried:
+                self.carried[carried.parameter] = carried.initial, carried.following
+        if operation.primitive in (IF, LOOP):
+            return self._all(sources(operation, value))
+        if isinstance(value.type, Scalar):
+            return self._of_number(operation, value.type)
+        return _ANY if self._may_be_made_of_integers(operation) else _FLOATS
 
-    def _of_operation(self, operation: Operation, type_: Scalar) -> Classes:
-        """Of arithmetic of numbers, what it gives of each class; of other operations, their type
-        tells."""
-        callee = operation.callee
-        is_arithmetic = callee in _ARITHMETIC or isinstance(callee, np.ufunc)
-        if not is_arithmetic or not operation.operands:
-            return frozenset({class_of_type(type_)})
-        classes = [self.of(operand) for operand in operation.operands]
-        if all(len(each) == 1 for each in classes) or not all(classes):
-            return frozenset({class_of_type(type_)})
+    def _of_parameter(self, value: Value) -> Classes:
+        """What is given, or what a loop that is being lowered carries or runs over. An array is
+        taken for what it is in the first trip, until another trip shows that it is not."""
+        loops = self.lowering.loops
+        if isinstance(value.type, Scalar):
+            is_input = value in self.lowering.outside.leaves
+            return _own(value.type) if is_input else _below(value.type)
+        if value in loops.rows:
+            return self.of(loops.rows[value])
+        if value not in loops.carried:
+            return _FLOATS
+        entry, number, initial = loops.carried[value]
+        if _may_be_integers(self.of(initial)) or not entry.without_integers.assume(number):
+            return _ANY
+        return _FLOATS
+
+    def _of_number(self, operation: Operation, type_: Scalar) -> Classes:
+        """Of arithmetic, what it gives of each class; of other operations their type tells, unless
+        what they are given may be of several."""
+        callee, operands = operation.callee, operation.operands
+        if operation.primitive is CALL or any(map(_is_container, operands)):
+            return _below(type_)
+        classes = [self.of(operand) for operand in operands if not _is_opaque(operand)]
+        if callee in _HANDING_ON:
+            return frozenset[type]().union(*classes)
+        is_of_numbers = all(isinstance(operand.type, Scalar) for operand in operands)
+        if is_of_numbers and (callee in _ARITHMETIC or isinstance(callee, np.ufunc)):
+            return self._of_arithmetic(callee, classes, type_)
+        return _own(type_) if all(len(each) < 2 for each in classes) else _below(type_)
+
+    def _of_arithmetic(self, callee: Any, classes: list[Classes], type_: Scalar) -> Classes:
+        if not all(classes) or not _is_divided(classes):
+            return _own(type_)
         combined = [*itertools.islice(itertools.product(*classes), _MOST + 1)]
         if len(combined) > _MOST:
             return _below(type_)
-        return frozenset(_result(callee, each) for each in combined) or _below(type_)
+        found = frozenset(cls for each in combined for cls in _results(callee, each))
+        return found & _below(type_) or _below(type_)
+
+    def _may_be_made_of_integers(self, operation: Operation) -> bool:
+        """Whether what makes an array, or a list that one is made of, may give integers."""
+        operands = operation.operands
+        if operation.primitive is APPEND:
+            return any(_may_be_integers(self.of(operand)) for operand in operands)
+        if operation.primitive in CHANGING:
+            return _may_be_integers(self.of(operands[0]))
+        if _makes_floats(operation):
+            return False
+        given = [operand for operand in operands if not _is_opaque(operand)]
+        return bool(given) and all(_may_be_integers(self.of(operand)) for operand in given)
 
 
-def _result(callee: Any, classes: Iterable[type]) -> type:
+_FLOATS: Classes = frozenset({np.float64})
+_ANY: Classes = frozenset({np.float64, np.int64})
+
+
+def _may_be_integers(classes: Classes) -> bool:
+    return any(issubclass(cls, _INTEGERS) for cls in classes)
+
+
+def _is_divided(classes: list[Classes]) -> bool:
+    return any(len(each) > 1 for each in classes)
+
+
+def _results(callee: Any, classes: tuple[type, ...]) -> Iterator[type]:
+    """The classes that a function gives of numbers of these classes, of either sign."""
     with np.errstate(all="ignore"):
-        try:
-            return type(callee(*(cls(1) for cls in classes)))
-        except TypeError:
-            return object
+        for signs in itertools.product((1, -1), repeat=len(classes)):
+            try:
+                yield type(callee(*(cls(sign) for cls, sign in zip(classes, signs, strict=True))))
+            except (TypeError, ValueError):
+                yield object
+
+
+def _own(type_: Scalar) -> Classes:
+    return frozenset({class_of_type(type_)})
 
 
 def _below(type_: Scalar) -> Classes:
@@ -168,52 +252,8 @@ def _is_container(value: Value) -> bool:
     return not isinstance(value.type, (Scalar, Array, Opaque))
 
 
-def may_hold_integers(lowering: Lowering, array: Value) -> bool:
-    """Whether an array that has a floating dtype as far as types tell may be one of integers."""
-    is_of_user = bool(lowering.frames) and not lowering.frames[0].is_of_package  # it is no rule
-    return is_of_user and _settled(_IntegerSearch(lowering), array)
-
-
-class _IntegerSearch(_Rounds[bool]):
-    """Whether numbers, and the items of arrays and lists, may be integers."""
-
-    nothing = False
-
-    def _of(self, value: Value) -> bool:
-        if isinstance(value.type, Scalar):
-            return any(issubclass(c, _INTEGERS) for c in _possible(self.lowering, value))
-        if isinstance(value.type, Array) and np.dtype(value.type.dtype).kind in "biu":
-            return True
-        if value in self.carried:
-            return any(map(self.of, self.carried[value]))
-        operation = self.lowering.builder.definition(value)
-        if operation is None:
-            return self._of_parameter(value)
-        if operation.primitive is IF:
-            position = operation.results.index(value)
-            return any(self.of(region.yields[position]) for region in operation.regions)
-        if operation.primitive is LOOP:
-            return any(map(self.of, self._handed_on(operation, value)))
-        if operation.primitive is LIST:
-            return bool(operation.operands) and all(map(self.of, operation.operands))
-        if operation.primitive is APPEND:
-            return any(map(self.of, operation.operands))
-        if operation.primitive in CHANGING:
-            return self.of(operation.operands[0])
-        if _makes_floats(operation):
-            return False
-        return bool(operation.operands) and all(map(self.of, operation.operands))
-
-    def _of_parameter(self, value: Value) -> bool:
-        """What a loop that is being lowered carries: as in its first trip, until another trip shows
-        that it is not."""
-        if value not in self.lowering.loops.carried:
-            return False
-        entry, number, initial = self.lowering.loops.carried[value]
-        return self.of(initial) or not entry.without_integers.assume(number)
-
-
-_INTEGERS = (int, np.integer)
+def _is_opaque(value: Value) -> bool:
+    return isinstance(value.type, Opaque)
 
 
 def _makes_floats(operation: Operation) -> bool:

@@ -22,6 +22,7 @@ from gradscribe.frontend.calls import handlers, opaque, static_values
 from gradscribe.frontend.control.branches import attempt, branch, refuse_here
 from gradscribe.frontend.control.exits import ended, pending_exits
 from gradscribe.frontend.control.final_blocks import final_block, walk_all
+from gradscribe.frontend.control.raising import refuse_unknown
 from gradscribe.frontend.frame import EXITS, RETURN_VALUE
 from gradscribe.frontend.interruptions import AlwaysRaisesError
 from gradscribe.frontend.lowering import Lowering
@@ -158,6 +159,7 @@ class Attempt:
         """Go on where an exception is handled that is raised for certain."""
         for handler in self.handlers:
             if issubclass(error.cls, handler.classes):
+                refuse_unknown(self.lowering, error)
                 self._handle(handler, error.value)
                 return
         raise error

@@ -6,7 +6,8 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend.calls import opaque, static_values
+from gradscribe.errors import UnsupportedError
+from gradscribe.frontend.calls import number_classes, opaque, static_values
 from gradscribe.frontend.expressions import condition, expression
 from gradscribe.frontend.frame import RAISED
 from gradscribe.frontend.interruptions import AlwaysRaisesError
@@ -29,7 +30,8 @@ def raise_statement(lowering: Lowering, node: Any) -> None:
         if cls is not None and lowering.builder.depth == depth and issubclass(cls, caught):
             location = lowering.frame.source.location(node)
             what = f"this always raises {cls.__name__}"
-            raise AlwaysRaisesError(what, "", location, cls, exception)
+            by_program = not lowering.frame.is_of_package
+            raise AlwaysRaisesError(what, "", location, cls, exception, by_program)
     cause = None if node.cause is None else _exception(lowering, node.cause)
     lowering.emit(RAISE, {"exception": exception, "cause": cause})
     lowering.frame.names[RAISED] = Static(True)
@@ -40,9 +42,23 @@ def raise_known(lowering: Lowering, error: AlwaysRaisesError) -> None:
     On the path that is always taken, it is known what handles it."""
     if not lowering.attempts or lowering.builder.depth <= lowering.attempts[-1][0]:
         raise error
+    refuse_unknown(lowering, error)
     exception = error.value.value if isinstance(error.value, Static) else error.value
     lowering.emit(RAISE, {"exception": exception, "cause": None})
     lowering.frame.names[RAISED] = Static(True)
+
+
+def refuse_unknown(lowering: Lowering, error: AlwaysRaisesError) -> None:
+    """Refuse to go on where an exception is handled that Python raises for the class of a value, if
+    numbers of the program may be of several: their type is the widest of them."""
+    by_class = issubclass(error.cls, (TypeError, AttributeError, ValueError))
+    if by_class and not error.by_program and number_classes.any_several(lowering):
+        raise UnsupportedError(
+            f"whether this raises {error.cls.__name__} depends on the class of a number, which is "
+            "not the same on every path",
+            "make numbers of one class on every path, as by `float(…)`",
+            error.location,
+        )
 
 
 def _handled(lowering: Lowering, node: Any) -> Any:

@@ -18,6 +18,7 @@ from gradscribe.frontend.calls import (
     handlers,
     introspection,
     methods,
+    number_classes,
     opaque,
     tensors,
 )
@@ -31,6 +32,7 @@ from gradscribe.frontend.data import (
     known_sets,
     object_stores,
     objects,
+    presence,
 )
 from gradscribe.frontend.data.subscripts import cut
 from gradscribe.frontend.interface import Path
@@ -154,6 +156,8 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> An
         return shape_of(lowering, owner)
     if name == "ndim":
         return Static(type_.rank)
+    if name in _OF_DTYPES and number_classes.are_several(lowering, lowering.load(owner)):
+        number_classes.refuse_dtype(lowering, node)
     if name == "dtype":
         return Static(tensors.dtype_of(lowering, owner, type_.dtype))
     if name == "itemsize":
@@ -185,6 +189,8 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> An
         lowering.raises(node, AttributeError(what), what, wording.near(name, dir(np.ndarray)))
     return BoundMethod(owner, name)
 
+
+_OF_DTYPES = frozenset({"dtype", "itemsize", "nbytes"})
 
 _ADDRESSES: dict[str, type] = {"ctypes": type(np.zeros(1).ctypes), "__array_interface__": dict}
 """Attributes that tell where an array's memory is, and of what class they are: whoever knows that
@@ -227,6 +233,13 @@ def _number_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
     type_ = owner.type if isinstance(owner, Value) else lowering.value(owner).type
     assert isinstance(type_, Scalar)
     cls = type(np.zeros((), type_.dtype).item())
+    if isinstance(owner, Value):
+        classes = number_classes.possible(lowering, owner)
+        is_caught = presence.catches(lowering, AttributeError)
+        if len({hasattr(each, name) for each in classes}) > 1 and is_caught:
+            number_classes.refuse_several(lowering, node, classes)
+        if name in _OF_DTYPES and len(classes) > 1:
+            number_classes.refuse_dtype(lowering, node)
     if type_.weak and not hasattr(cls, name) and lowering.frame.called_at is None:
         lowering.raises(node, AttributeError(f"'{cls.__name__}' object has no attribute '{name}'"))
     if name == "shape" and not type_.weak:

@@ -11,9 +11,17 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gradscribe.frontend import outside
-from gradscribe.frontend.calls import opaque, tensors, texts
+from gradscribe.frontend.calls import number_classes, opaque, tensors, texts
 from gradscribe.frontend.calls.raised import as_python
-from gradscribe.frontend.data import index_tricks, places, protocols, ranges, sequences, uneven
+from gradscribe.frontend.data import (
+    index_tricks,
+    places,
+    presence,
+    protocols,
+    ranges,
+    sequences,
+    uneven,
+)
 from gradscribe.frontend.data.indices import Step, step_of
 from gradscribe.frontend.data.keyed import by_computed_key, check_hash, known_key
 from gradscribe.frontend.interruptions import MisfitError, NotYetKnownError
@@ -116,6 +124,10 @@ def _read_array(lowering: Lowering, node: Any, owner: Ref, step: Step) -> Any:
 
 def _read_number(lowering: Lowering, node: Any, owner: Value, index: Any) -> Any:
     """A NumPy number is indexed as an array without axes; `x[()]` is the number itself."""
+    if presence.catches(lowering, TypeError):
+        classes = number_classes.possible(lowering, owner)
+        if len(classes) > 1:
+            number_classes.refuse_several(lowering, node, classes)
     if isinstance(index, TupleOf) and not index.items:
         return owner
     return read_item(lowering, node, _as_array(lowering, node, owner), index)

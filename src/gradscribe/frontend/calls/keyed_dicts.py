@@ -8,8 +8,8 @@ from typing import Any
 
 from gradscribe.frontend.calls import handlers, inlining, opaque
 from gradscribe.frontend.control.branches import branch
-from gradscribe.frontend.data import construction, places
-from gradscribe.frontend.data.aliasing import check_store
+from gradscribe.frontend.data import construction
+from gradscribe.frontend.data.aliasing import changing_items
 from gradscribe.frontend.data.keyed import KeyedItems, put
 from gradscribe.frontend.data.stores import store_item
 from gradscribe.frontend.lowering import Lowering
@@ -27,7 +27,6 @@ def enter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if not isinstance(lowering.contents[held.storage], Value):
         return inlining.inline(lowering, node, put, arguments)
     key, item = lowering.named(key, ""), lowering.value(item)
-    check_store(lowering, node, held.storage, memory=False)
     lowering.changes.stored |= {order.storage, held.storage}
     hold(lowering, held.storage, [arguments[3]])
 
@@ -40,7 +39,7 @@ def enter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         change(held, APPEND, {"value": item})
 
     def change(owner: ListRef, primitive: Primitive, given: dict[str, Any]) -> None:
-        with places.changing(lowering, owner.storage, items=True):
+        with changing_items(lowering, node, owner.storage):
             tree = {"x": lowering.value(owner), **given}
             name = owner.storage.name
             lowering.contents[owner.storage] = lowering.emit(primitive, tree, name=name)

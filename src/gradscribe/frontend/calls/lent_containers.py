@@ -25,7 +25,7 @@ import numpy as np
 from gradscribe.frontend import dependencies, wording
 from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.calls.varying import may_vary
-from gradscribe.frontend.data import aliasing, instances, places
+from gradscribe.frontend.data import aliasing, instances
 from gradscribe.frontend.data.construction import can_instantiate
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import storages
@@ -354,8 +354,7 @@ def _read_list(lowering: Lowering, node: Any, name: str, lent: Lent, number: Sca
     lowering.check(
         same, f"{name} put something else than such numbers in a list, which is not followed"
     )
-    aliasing.check_store(lowering, node, item.storage, memory=False)
-    with places.changing(lowering, item.storage, items=True):
+    with aliasing.changing_items(lowering, node, item.storage):
         found = _call(lowering, list, (made,), ListType(number))
         lowering.contents[item.storage] = lowering.builder.rename(found, item.storage.name)
 
@@ -380,11 +379,10 @@ def _read_parts(lowering: Lowering, node: Any, name: str, lent: Lent) -> None:
         )
     if isinstance(item, InstanceRef):
         for key in constants:
-            aliasing.check_store(lowering, node, item.cells[key], memory=False)
-            instances.set_attribute(lowering, item, key, read[key])
+            with aliasing.changing_items(lowering, node, item.cells[key]):
+                instances.set_attribute(lowering, item, key, read[key])
         return
-    aliasing.check_store(lowering, node, item.storage, memory=False)
-    with places.changing(lowering, item.storage, items=True):
+    with aliasing.changing_items(lowering, node, item.storage):
         new = tuple(read.values()) if isinstance(item, ListRef) else read
         lowering.contents[item.storage] = new
 

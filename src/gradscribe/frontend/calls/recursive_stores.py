@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from gradscribe.errors import AliasingError
 from gradscribe.frontend import wording
 from gradscribe.frontend.calls.general_types import general_result, symbols
-from gradscribe.frontend.data import sequences
+from gradscribe.frontend.data import aliasing, sequences
 from gradscribe.frontend.data.containers import take_items
 from gradscribe.frontend.data.stores import store
 from gradscribe.frontend.data.structures import NumberIn, Owner
@@ -172,7 +172,8 @@ def take_over(
             owner.storage.holds |= reached - {owner.storage}
         owner.storage.levels = min(owner.storage.levels, levels)
     else:
-        lowering.contents[owner.storage] = {
-            **lowering.contents[owner.storage],
-            owner.key: contents,
-        }
+        with aliasing.changing_items(lowering, given.node, owner.storage):
+            lowering.contents[owner.storage] = {
+                **lowering.contents[owner.storage],
+                owner.key: contents,
+            }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import gast
@@ -30,6 +31,15 @@ stored to the right one."""
 def tells_apart(lowering: Lowering) -> bool:
     """Whether they are told apart."""
     return APART in lowering.keyed
+
+
+@contextmanager
+def changing_items(lowering: Lowering, node: Any, container: Storage) -> Iterator[None]:
+    """Around whatever gives a list or dict other items (or the same in another order), or an
+    attribute another value."""
+    check_store(lowering, node, container, memory=False)
+    with places.changing(lowering, container, items=True):
+        yield
 
 
 def check_store(

@@ -12,8 +12,8 @@ from typing import Any
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls import inlining, iterators, opaque, prelude, reducing
-from gradscribe.frontend.data import places, sequences
-from gradscribe.frontend.data.aliasing import check_store
+from gradscribe.frontend.data import sequences
+from gradscribe.frontend.data.aliasing import changing_items
 from gradscribe.frontend.data.indices import step_of
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
@@ -45,11 +45,10 @@ def _changes(method: Handler) -> Handler:
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         storage = arguments[0].storage
-        check_store(lowering, node, storage, memory=False)
         runs_over = [item.storage for item in lowering.loops.iterated] + lowering.loops.sliced
         if storage in runs_over:
             raise ChangedInLoopError(storage, lowering.location(node))
-        with places.changing(lowering, storage, items=True):
+        with changing_items(lowering, node, storage):
             return method(lowering, node, arguments, keywords)
 
     return handler

@@ -10,7 +10,7 @@ from gradscribe.frontend import outside
 from gradscribe.frontend.calls import unpacking
 from gradscribe.frontend.data import keyed, protocols
 from gradscribe.frontend.data.containers import LIST_METHODS
-from gradscribe.frontend.data.stores import store_item
+from gradscribe.frontend.data.stores import give_items, store_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import DictRef, ListRef, Static, Storage, TupleOf
 
@@ -79,7 +79,7 @@ def _fill(lowering: Lowering, node: Any, owner: DictRef, source: Any) -> None:
         if any(len(pair) != 2 for pair in pairs):
             lowering.raises(node, ValueError("a dict is made of pairs"))
         new = {keyed.known_key(lowering, node, owner, key): value for key, value in pairs}
-    lowering.contents[owner.storage] = lowering.contents[owner.storage] | new
+    give_items(lowering, node, owner, lowering.contents[owner.storage] | new)
 
 
 def delete_key(lowering: Lowering, node: Any, owner: DictRef, key: Any) -> None:
@@ -116,7 +116,7 @@ def _setdefault(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
     default = given[0] if given else Static(None)
     contents = lowering.contents[owner.storage]
     if known not in contents:
-        lowering.contents[owner.storage] = contents | {known: default}
+        give_items(lowering, node, owner, contents | {known: default})
         lowering.builder.begin_statement()  # the default is in the dict, under the name it has
     return lowering.contents[owner.storage][known]
 
@@ -129,7 +129,7 @@ def _pop(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         if given:
             return given[0]
         lowering.raises(node, KeyError(known), f"the dict has no key {known!r}")
-    lowering.contents[owner.storage] = {k: v for k, v in contents.items() if k != known}
+    give_items(lowering, node, owner, {k: v for k, v in contents.items() if k != known})
     return contents[known]
 
 
@@ -148,7 +148,7 @@ def _copy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 
 def _clear(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    lowering.contents[arguments[0].storage] = {}
+    give_items(lowering, node, arguments[0], {})
     return Static(None)
 
 

@@ -93,9 +93,11 @@ def store_plainly(lowering: Lowering, node: Any, owner: Object, name: str, item:
     if isinstance(owner, ObjectRef):
         _take_over(lowering, node, owner, name)
     cell = cell_of(lowering, owner, name)
-    if cell is not None and cell in lowering.contents:
-        aliasing.check_store(lowering, node, cell, memory=False)
-    set_attribute(lowering, owner, name, item)
+    if cell is None or cell not in lowering.contents:
+        set_attribute(lowering, owner, name, item)
+        return
+    with aliasing.changing_items(lowering, node, cell):
+        set_attribute(lowering, owner, name, item)
 
 
 def _refuse_other_slots(lowering: Lowering, node: Any, cls: type, name: str) -> None:

@@ -14,7 +14,7 @@ from gradscribe.frontend import outside
 from gradscribe.frontend.calls import number_classes, opaque
 from gradscribe.frontend.calls.raised import as_python
 from gradscribe.frontend.data import places, protocols, sequences, uneven
-from gradscribe.frontend.data.aliasing import check_store, refuse_store
+from gradscribe.frontend.data.aliasing import changing_items, check_store, refuse_store
 from gradscribe.frontend.data.indices import as_array
 from gradscribe.frontend.data.keyed import check_hash, known_key
 from gradscribe.frontend.data.subscripts import converted, index_argument, part_of, step_to
@@ -42,8 +42,7 @@ def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any)
         store(lowering, node, part_of(owner, step_to(lowering, node, owner, index)), item)
     elif isinstance(owner, DictRef):
         key = known_key(lowering, node, owner, index)
-        lowering.changes.stored.add(owner.storage)
-        lowering.contents[owner.storage] = lowering.contents[owner.storage] | {key: item}
+        give_items(lowering, node, owner, lowering.contents[owner.storage] | {key: item})
     elif isinstance(owner, ListRef):
         _store_in_list(lowering, node, owner, index, item)
     elif isinstance(owner, TupleOf):
@@ -61,35 +60,46 @@ def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any)
         )
 
 
+def give_items(lowering: Lowering, node: Any, owner: DictRef, items: dict[Any, Any]) -> None:
+    """Let a dict have these items from now on."""
+    with changing_items(lowering, node, owner.storage):
+        lowering.contents[owner.storage] = items
+
+
 def _store_in_list(lowering: Lowering, node: Any, owner: ListRef, index: Any, item: Any) -> None:
-    check_store(lowering, node, owner.storage, memory=False)
     if owner.storage in lowering.loops.sliced:
         refuse_store(lowering, node, owner.storage.name, "the slice that the loop runs over")
-    contents = lowering.contents[owner.storage]
-    if isinstance(contents, tuple):
-        index = uneven.place_among(lowering, owner, contents, index)
-    if isinstance(contents, tuple) and isinstance(index, Static) and isinstance(index.value, int):
-        items = list(contents)
-        try:
-            items[index.value] = item
-        except IndexError as error:
-            lowering.unsupported(
-                node, f"this item cannot be stored: {error}", "grow the list with `append`"
-            )
-        lowering.changes.stored.add(owner.storage)
-        lowering.contents[owner.storage] = tuple(items)
-        return
     if isinstance(index, slice):
+        contents = lowering.contents[owner.storage]
+        if isinstance(contents, tuple):
+            index = uneven.place_among(lowering, owner, contents, index)
         from gradscribe.frontend.data.containers import store_section
 
         store_section(lowering, node, (owner, index, item), {})
         return
+    with changing_items(lowering, node, owner.storage):
+        lowering.contents[owner.storage] = _with_item(lowering, node, owner, index, item)
+
+
+def _with_item(lowering: Lowering, node: Any, owner: ListRef, index: Any, item: Any) -> Any:
+    """The contents of a list after a store."""
+    contents = lowering.contents[owner.storage]
+    if isinstance(contents, tuple):
+        index = uneven.place_among(lowering, owner, contents, index)
+        if isinstance(index, Static) and isinstance(index.value, int):
+            items = list(contents)
+            try:
+                items[index.value] = item
+            except IndexError as error:
+                lowering.unsupported(
+                    node, f"this item cannot be stored: {error}", "grow the list with `append`"
+                )
+            return tuple(items)
     position = index.value if isinstance(index, Static) else lowering.value(index)
-    with places.changing(lowering, owner.storage, items=True):
-        x = sequences.run_time_value(lowering, owner)
-        hold(lowering, owner.storage, [item])
-        arguments = {"x": x, "index": position, "value": lowering.value(item)}
-        lowering.contents[owner.storage] = lowering.emit(SET, arguments, name=owner.storage.name)
+    x = sequences.run_time_value(lowering, owner)
+    hold(lowering, owner.storage, [item])
+    arguments = {"x": x, "index": position, "value": lowering.value(item)}
+    return lowering.emit(SET, arguments, name=owner.storage.name)
 
 
 def store(lowering: Lowering, node: Any, target: Ref, item: Any) -> None:

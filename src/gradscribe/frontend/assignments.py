@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
@@ -45,12 +45,24 @@ def assign(lowering: Lowering, target: Any, item: Any) -> None:
     elif isinstance(target, (gast.Tuple, gast.List)):
         _unpack(lowering, target, item)
     elif isinstance(target, gast.Subscript):
-        owner = expression(lowering, target.value)
-        store_item(lowering, target, owner, index(lowering, target.slice), item)
+        owner, place = expression(lowering, target.value), index(lowering, target.slice)
+        _for_each_owner(lowering, target, owner, store_item, place, item)
     else:
         assert isinstance(target, gast.Attribute)
         owner = expression(lowering, target.value)
-        _store_attribute(lowering, target, owner, item)
+        _for_each_owner(lowering, target, owner, _store_attribute, item)
+
+
+def _for_each_owner(
+    lowering: Lowering, node: Any, owner: Any, change: Callable[..., None], *given: Any
+) -> None:
+    """Change what a target of this statement belongs to: `(a if c else b)[0] = item`."""
+
+    def changed(one: Any) -> Static:
+        change(lowering, node, one, *given)
+        return Static(None)
+
+    for_each_kind(lowering, node, (owner,), changed)
 
 
 def _store_attribute(lowering: Lowering, target: Any, owner: Any, item: Any) -> None:
@@ -132,14 +144,11 @@ def augmented_statement(lowering: Lowering, node: Any) -> None:
     if isinstance(target, gast.Subscript):
         owner = expression(lowering, target.value)
         place = index(lowering, target.slice)
-        _augment_item(lowering, node, callee, owner, place)
+        _for_each_owner(lowering, node, owner, _augment_item, callee, place)
         return
     if isinstance(target, gast.Attribute):
-        owner, name = expression(lowering, target.value), target.attr
-        current = attribute(lowering, target, owner, name)
-        changed = _augmented_value(lowering, node, callee, current)
-        if changed is not current or class_attributes.is_computed(owner, name):
-            object_stores.store(lowering, target, owner, name, changed)
+        owner = expression(lowering, target.value)
+        _for_each_owner(lowering, node, owner, _augment_attribute, callee)
         return
     read = gast.Name(target.id, gast.Load(), None, None)
     current = expression(lowering, gast.copy_location(read, target))
@@ -215,7 +224,15 @@ _CHANGING_SETS = {
 }
 
 
-def _augment_item(lowering: Lowering, node: Any, callee: Any, owner: Any, place: Any) -> None:
+def _augment_attribute(lowering: Lowering, node: Any, owner: Any, callee: Any) -> None:
+    target = node.target
+    current = attribute(lowering, target, owner, target.attr)
+    changed = _augmented_value(lowering, node, callee, current)
+    if changed is not current or class_attributes.is_computed(owner, target.attr):
+        object_stores.store(lowering, target, owner, target.attr, changed)
+
+
+def _augment_item(lowering: Lowering, node: Any, owner: Any, callee: Any, place: Any) -> None:
     old = read_item(lowering, node, owner, place)
     item = expression(lowering, node.value)
     for_each_kind(
@@ -250,19 +267,23 @@ def delete_statement(lowering: Lowering, node: Any) -> None:
             continue
         if isinstance(target, gast.Attribute):
             owner = expression(lowering, target.value)
-            object_stores.delete(lowering, target, owner, target.attr)
+            _for_each_owner(lowering, target, owner, object_stores.delete, target.attr)
             continue
         owner = expression(lowering, target.value) if isinstance(target, gast.Subscript) else None
         place = None if owner is None else index(lowering, target.slice)
-        owner = outside.opened(lowering, owner)
-        if isinstance(owner, ListRef):
-            containers.delete_item(lowering, target, (owner, place), {})
-        elif isinstance(owner, DictRef):
-            dicts.delete_key(lowering, target, owner, place)
-        elif protocols.call(lowering, target, owner, "__delitem__", place) is None:
-            lowering.unsupported(
-                target,
-                "only names and items of lists and dicts can be deleted",
-                "make a new value without it",
-                python=ValueError if isinstance(owner, Ref) else None,
-            )
+        _for_each_owner(lowering, target, owner, _delete_item, place)
+
+
+def _delete_item(lowering: Lowering, node: Any, owner: Any, place: Any) -> None:
+    owner = outside.opened(lowering, owner)
+    if isinstance(owner, ListRef):
+        containers.delete_item(lowering, node, (owner, place), {})
+    elif isinstance(owner, DictRef):
+        dicts.delete_key(lowering, node, owner, place)
+    elif protocols.call(lowering, node, owner, "__delitem__", place) is None:
+        lowering.unsupported(
+            node,
+            "only names and items of lists and dicts can be deleted",
+            "make a new value without it",
+            python=ValueError if isinstance(owner, Ref) else None,
+        )

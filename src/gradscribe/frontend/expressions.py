@@ -46,13 +46,20 @@ def expression(lowering: Lowering, node: Any) -> Any:
         what, advice = refused(node, "expressions")
         lowering.unsupported(node, what, advice)
     result = handler(lowering, node)
-    if isinstance(result, Either) and not isinstance(node, _MAY_BE_EITHER):
+    if isinstance(result, Either) and not _may_be_either(node):
         return resolved(lowering, result)
     return result
 
 
-_MAY_BE_EITHER = (gast.IfExp, gast.Call, gast.BoolOp, gast.BinOp, gast.UnaryOp, gast.Compare)
-"""What makes a value of two kinds, or of one that was made; whatever else gives one reads it."""
+def _may_be_either(node: Any) -> bool:
+    """Whether an expression may make a value of two kinds, or have one that is made in the same
+    statement; whatever else gives one reads it."""
+    if isinstance(node, (gast.Attribute, gast.Subscript)):
+        return _may_be_either(node.value)
+    return isinstance(node, _MAKING_EITHER)
+
+
+_MAKING_EITHER = (gast.IfExp, gast.Call, gast.BoolOp, gast.BinOp, gast.UnaryOp, gast.Compare)
 
 
 def _constant(lowering: Lowering, node: Any) -> Any:

@@ -241,7 +241,9 @@ class FixedPoint:
         kind = kind_of(self.lowering, end, self.lowering.contents)
         leaves = None if kind is None else kinds.leaves(self.lowering, end, entry.choice)
         if leaves is None:
-            if kind is None or len(list(kinds.alternatives(entry.choice))) > _MAX_KINDS:
+            is_mixed = isinstance(end, Unbound) and end.mixed
+            is_too_many = len(list(kinds.alternatives(entry.choice))) > _MAX_KINDS
+            if kind is None or is_mixed or is_too_many:
                 self._refuse(entry)
             self._note_end(entry, end)
             old = entry.types or []

@@ -29,7 +29,7 @@ from gradscribe.frontend.flow import may_be_undefined
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.memory import is_kept, is_read_only
-from gradscribe.frontend.values import Ref, Storage, possibilities
+from gradscribe.frontend.values import Ref, Storage
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Opaque
 from gradscribe.primitives.control import EFFECT
@@ -41,16 +41,14 @@ Place = tuple[Any, tuple[Any, ...]]
 def arrays(lowering: Lowering, names: Mapping[str, Any], keys: Iterable[Any]) -> dict[Place, Ref]:
     """The arrays among what these names, attributes and lists hold, by their places; without those
     that are told apart there, and have handles of their own."""
-    found: dict[Place, Ref] = {}
+    found: dict[Place, list[Ref]] = {}
     for key in keys:
-        holds = held(names, lowering.contents, key)
-        are_told_apart = sum(isinstance(item, Ref) for item in possibilities(holds)) > 1
-        for path, item in () if are_told_apart else reached(lowering, key, holds):
+        for path, item in reached(lowering, key, held(names, lowering.contents, key)):
             contents = lowering.contents.get(item.storage)
             is_array = isinstance(contents, Value) and isinstance(contents.type, Array)
             if isinstance(item, Ref) and is_array and not is_read_only(item):
-                found[key, path] = item
-    return found
+                found.setdefault((key, path), []).append(item)
+    return {place: items[0] for place, items in found.items() if len(items) == 1}
 
 
 def name_of(place: Place) -> str:

@@ -6,8 +6,10 @@ which the condition tells one. What cannot be merged becomes `Unbound` with the 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gradscribe.frontend.calls import texts
@@ -21,7 +23,7 @@ from gradscribe.frontend.control.merge_plans import (
     Sides,
     Structure,
 )
-from gradscribe.frontend.control.merged_memory import Memories
+from gradscribe.frontend.control.merged_memory import Memories, Memory
 from gradscribe.frontend.data import aliasing
 from gradscribe.frontend.data.keyed import refuse_other_keys
 from gradscribe.frontend.frame import RETURN_VALUE
@@ -48,7 +50,9 @@ from gradscribe.ir.core import SliceOf, Value
 
 _MAX_NESTED, _MAX_APART = 16, 64
 """How deep alternatives may be nested in a merge before what reads them is refused; and of how many
-arrays a name may be one, for the order to be kept in which the paths have made them."""
+arrays or containers a name may be one, for them to be kept in the order that the paths give."""
+
+_CONTAINERS = (ListRef, DictRef, InstanceRef)
 
 
 class Planner:
@@ -77,7 +81,7 @@ class Planner:
             return Same(a)
         if isinstance(a, FlatRef) or isinstance(b, FlatRef):
             return Same(_other_on_each_path(name))
-        if isinstance(a, ListRef) and isinstance(b, ListRef) and a.storage is b.storage:
+        if isinstance(a, _CONTAINERS) and isinstance(b, _CONTAINERS) and a.storage is b.storage:
             return Same(a)
         for side, other in ((a, b), (b, a)):
             if isinstance(side, Unbound):
@@ -119,13 +123,13 @@ class Planner:
         return item
 
     def _are_told_apart(self, a: Any, b: Any) -> bool:
-        """Whether these are arrays, one from before the branch among them, each side's in the order
-        in which its own flags tell them."""
+        """Whether these are arrays or containers, one from before the branch among them, each
+        side's in the order in which its own flags tell them."""
         leaves = [*possibilities(a), *possibilities(b)]
         return (
             self._condition is not None
             and len(leaves) <= _MAX_APART
-            and all(isinstance(leaf, Ref) for leaf in leaves)
+            and _have_memory(*leaves)
             and any(map(self._is_told_apart, leaves))
         )
 
@@ -140,8 +144,8 @@ class Planner:
 
     def _choice(self, a: Any, b: Any, name: str) -> Any:
         """Values of different kinds: which of them it is, the condition tells."""
-        kinds = self._kind(a, False), self._kind(b, True)
-        if None in kinds or self._condition is None:
+        is_known = self._has_kind(a, False) and self._has_kind(b, True)
+        if not is_known or self._condition is None:
             return Same(_other_on_each_path(name))
         first, second = self.plan(a, ABSENT, name), self.plan(ABSENT, b, name)
         return Alternatives(Same(self._condition), first, second)
@@ -151,6 +155,8 @@ class Planner:
             parts = tuple(self.plan(x, y, "") for x, y in zip(a.items, b.items, strict=True))
             cls = a.cls
             return Structure(lambda items: TupleOf(items, cls), parts)
+        if _have_memory(a, b) and (self._is_told_apart(a) or self._is_told_apart(b)):
+            return self._choice(a, b, name)
         if isinstance(a, ListRef) and isinstance(b, ListRef):
             one = self._states[0].contents[a.storage]
             two = self._states[1].contents[b.storage]
@@ -165,24 +171,30 @@ class Planner:
             place = a.storage.place or b.storage.place
             contents = self.plan_contents(one, two, Storage(name, place=place))
             return Container(DictRef, contents, self.memories.of(a, b), frozenset())
-        are_arrays = isinstance(a, Ref) and isinstance(b, Ref)
-        if are_arrays and (self._is_told_apart(a) or self._is_told_apart(b)):
-            return self._choice(a, b, name)
         are_texts = texts.is_text(a) and texts.is_text(b) and Value in (type(a), type(b))
         are_objects = _is_object(a) or _is_object(b)
         if are_texts or (_is_leaf(a) and _is_leaf(b) and not are_objects):
             return self._leaf(a, b, name)
         return self._choice(a, b, name)
 
+    def _has_kind(self, item: Any, second: bool) -> bool:
+        """Whether this may be one of two alternatives."""
+        if isinstance(item, Either):
+            return self._has_kind(item.first, second) and self._has_kind(item.second, second)
+        if _have_memory(item) and aliasing.tells_apart(self._lowering):
+            return True
+        return self._kind(item, second) is not None
+
     def _is_told_apart(self, item: Any) -> bool:
-        """Whether this is an array from before the branch, and stays that very one after it."""
+        """Whether this is an array or a container from before the branch, and stays that very one
+        after it."""
         return (
-            isinstance(item, Ref)
+            _have_memory(item)
             and aliasing.tells_apart(self._lowering)
             and item.storage in self._before.contents
             and all(
                 self._is_outside(value)
-                for _, arguments, _ in item.path
+                for _, arguments, _ in getattr(item, "path", ())
                 for value in values_in(arguments)
             )
         )
@@ -196,16 +208,15 @@ class Planner:
         """An object made anew: it may be either of two."""
         fields = {}
         for field in {**a.cells, **b.cells}:
-            items = []
+            items, cells = [], []
             for side, state in ((a, self._states[0]), (b, self._states[1])):
                 cell = side.cells.get(field)
                 held = {} if cell is None else state.contents.get(cell, {})
                 items.append(held.get(field, Unbound("")))
-            cells = frozenset(s.cells[field] for s in (a, b) if field in s.cells)
-            shared = frozenset(s for s in cells if s in self._before.contents)
-            fields[field] = Field(self.plan(items[0], items[1], f"{name}_{field}"), shared)
-        overlaps = frozenset(s for s in (a.storage, b.storage) if s in self._before.contents)
-        return Object(a.cls, fields, overlaps)
+                cells.append(cell and DictRef(cell))
+            plan = self.plan(items[0], items[1], f"{name}_{field}")
+            fields[field] = Field(plan, self.memories.of(*cells))
+        return Object(a.cls, fields, self.memories.of(a, b))
 
     def plan_contents(self, a: Any, b: Any, storage: Storage) -> Any:
         """How to merge the contents of a storage: IR values, tuples of items or dicts."""
@@ -215,7 +226,7 @@ class Planner:
             if list(a) != list(b) and not isinstance(storage, Cell):
                 refuse_other_keys(self._lowering, storage)
             parts = tuple(self.plan(a[key], b[key], str(key)) for key in a)
-            return Structure(lambda items: dict(zip(a, items, strict=True)), parts)
+            return Structure(partial(_dict_with, tuple(a)), parts)
         return self._leaf(a, b, storage.name)
 
     def _with_unbound(self, missing: Unbound, other: Any, name: str, second: bool) -> Any:
@@ -235,6 +246,10 @@ class Planner:
             if self._kind(other, not second) is not None and self._condition is not None:
                 is_either = isinstance(other, Either)
                 return (self._alternatives if is_either else self._choice)(a, b, name)
+        if missing is ABSENT and isinstance(other, _CONTAINERS):
+            planned = self._new_container(other, second)
+            if planned is not None:
+                return planned
         if isinstance(other, TupleOf):
             parts = tuple(self._with_unbound(missing, i, "", second) for i in other.items)
             return Structure(lambda items: TupleOf(items, other.cls), parts)
@@ -254,6 +269,33 @@ class Planner:
         if flag not in self._flags:
             self._flags[flag] = self._with_unbound(missing, flag, "", second)
         return self._flags[flag]
+
+    def _new_container(self, item: Any, second: bool) -> Any:
+        """A container of known structure that one path has made, where it is told apart from what
+        the other has; None of a list that can be a leaf."""
+        contents = self._states[not second].contents
+        is_leaf = isinstance(item, ListRef) and self._kind(item, not second) is not None
+        if is_leaf or not aliasing.tells_apart(self._lowering):
+            return None
+
+        def memory(of: Any) -> Memory:
+            return self.memories.of(*((of, ABSENT) if second else (ABSENT, of)))
+
+        def part(key: Any, below: Any) -> Any:
+            return self._with_unbound(ABSENT, below, str(key), second)
+
+        if isinstance(item, InstanceRef):
+            fields = {
+                name: Field(part(name, contents[cell][name]), memory(DictRef(cell)))
+                for name, cell in item.cells.items()
+                if cell in contents
+            }
+            return Object(item.cls, fields, memory(item))
+        items = contents[item.storage]
+        pairs = items.items() if isinstance(items, dict) else enumerate(items)
+        parts = tuple(itertools.starmap(part, pairs))
+        make = partial(_dict_with, tuple(items)) if isinstance(items, dict) else tuple
+        return Container(type(item), Structure(make, parts), memory(item), item.storage.holds)
 
     def _callable(self, item: Any, second: bool) -> Any:
         """What is known when the function is compiled, or a local function: what that closes over
@@ -279,6 +321,15 @@ class Planner:
 
 def _other_on_each_path(name: str) -> Unbound:
     return Unbound(f"`{name}` is something else on each path", mixed=True)
+
+
+def _dict_with(keys: tuple[Any, ...], items: tuple[Any, ...]) -> dict[Any, Any]:
+    return dict(zip(keys, items, strict=True))
+
+
+def _have_memory(*items: Any) -> bool:
+    """Whether these are arrays or containers."""
+    return all(isinstance(item, (Ref, *_CONTAINERS)) for item in items)
 
 
 def values_in(item: Any) -> Iterator[Value]:

@@ -68,7 +68,7 @@ class Container:
 @dataclass(frozen=True, slots=True)
 class Field:
     plan: Any
-    overlaps: frozenset[Storage]
+    memory: Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,4 +77,4 @@ class Object:
 
     cls: type
     fields: dict[str, Field]
-    overlaps: frozenset[Storage]
+    memory: Memory

@@ -12,7 +12,7 @@ from typing import Any
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.memory import is_kept, is_read_only
-from gradscribe.frontend.values import DictRef, ListRef, Ref, Storage, may_overlap
+from gradscribe.frontend.values import DictRef, InstanceRef, ListRef, Ref, Storage, may_overlap
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -72,7 +72,7 @@ class Memories:
 
 
 def _storage_of(item: Any) -> frozenset[Storage]:
-    if isinstance(item, (Ref, ListRef, DictRef)):
+    if isinstance(item, (Ref, ListRef, DictRef, InstanceRef)):
         return frozenset({item.storage}) | item.storage.holds
     return frozenset()
 

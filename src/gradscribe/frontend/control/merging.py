@@ -202,10 +202,11 @@ class Merge:
         return plan.make(storage)
 
     def _object(self, plan: Object) -> InstanceRef:
-        owner = InstanceRef(plan.cls, Storage("", plan.overlaps), {})
+        memories = self.planner.memories
+        owner = InstanceRef(plan.cls, Storage("", *memories.storage(plan.memory)), {})
         self.lowering.contents[owner.storage] = {}
         for name, field in plan.fields.items():
-            cell = owner.cells[name] = Cell(name, field.overlaps)
+            cell = owner.cells[name] = Cell(name, *memories.storage(field.memory))
             self.lowering.contents[cell] = {name: self.build(field.plan)}
         return owner
 

@@ -63,7 +63,8 @@ def check_store(
     for name, bound in _live(lowering):
         for other in storages(lowering, bound):
             if other not in known and _is_ambiguous(lowering, storage, other, depth):
-                refuse_store(lowering, node, _name_of(node) or storage.name, name)
+                stored = _name_of(node) or storage.name
+                refuse_store(lowering, node, stored, name, _KINDS[type(lowering.contents[storage])])
 
 
 def _is_ambiguous(lowering: Lowering, storage: Storage, other: Storage, depth: int | None) -> bool:
@@ -110,15 +111,24 @@ def _live(lowering: Lowering) -> Iterator[tuple[str, Any]]:
 
 def _name_of(node: Any) -> str:
     """The name through which a statement stores to items; empty if it is none."""
+    if isinstance(node, gast.AugAssign):
+        node = node.target
+    elif isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute):
+        node = node.func.value
     while isinstance(node, gast.Subscript):
         node = node.value
     return node.id if isinstance(node, gast.Name) else ""
 
 
-def refuse_store(lowering: Lowering, node: Any, stored: str, other: str) -> None:
+_KINDS: dict[type, str] = {dict: "a dict", tuple: "a list", Value: "an array or list"}
+
+
+def refuse_store(
+    lowering: Lowering, node: Any, stored: str, other: str, kind: str = "an array"
+) -> None:
     lowering.unsupported(
         node,
-        f"this stores into {wording.quoted(stored)}, which may share memory with `{other}`",
+        f"this stores into {wording.quoted(stored, kind)}, which may share memory with `{other}`",
         f"make `{other}` a copy (`.copy()`), or a view on every path",
         AliasingError,
     )

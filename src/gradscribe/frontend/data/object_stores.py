@@ -23,7 +23,7 @@ from gradscribe.frontend.data.objects import depend_on_absence, own_attribute
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.shared_variables import Variables
-from gradscribe.frontend.values import Cell, ObjectRef, Static, Unbound
+from gradscribe.frontend.values import Cell, InstanceRef, ObjectRef, Static, Unbound
 from gradscribe.ir.probing import in_class, probe
 
 
@@ -94,6 +94,8 @@ def store_plainly(lowering: Lowering, node: Any, owner: Object, name: str, item:
         _take_over(lowering, node, owner, name)
     cell = cell_of(lowering, owner, name)
     if cell is None or cell not in lowering.contents:
+        if isinstance(owner, InstanceRef):
+            aliasing.check_store(lowering, node, owner.storage, memory=False)
         set_attribute(lowering, owner, name, item)
         return
     with aliasing.changing_items(lowering, node, cell):

@@ -1,0 +1,196 @@
+"""Dicts, lists, sets and objects that are one of two after a branch, and are changed by any name:
+each change goes to the one that the run tells, or is refused."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe.errors import UnsupportedError
+from tests.properties.grammar.programs import compiled
+
+POINTS = [np.array([0.7, 1.3, -0.4]), np.array([-0.7, 0.3, 0.4])]
+
+
+@dataclass
+class Held:
+    """a, b: what may be changed; b is not there at first."""
+
+    a: Any
+
+    def change(self, a: Any) -> None:
+        self.a = a
+
+
+CHOSEN = "l, m = {new}, {new}\nk = l if x[0] > 0 else m"
+READ = "return sum(k.values()) + 2 * sum(l.values()) + 3 * sum(m.values()) + len(l) * x[0]"
+OF_LISTS = "return sum(k) + 2 * sum(l) + 3 * sum(m) + len(l) * x[0] + (l[0] * x[1] if l else 0)"
+OF_OBJECTS = "return sum(c * getattr(o, n, x[c]) for c, o in enumerate((k, l, m)) for n in 'ab')"
+OF_SETS = "return len(k) * x[0] + 2 * len(l) * x[1] + 3 * len(m) * x[2]"
+
+CHANGES = {
+    ("{'a': x[0], 'b': x[1]}", READ): """
+        k['a'] = x[2]
+        k['a'] += x[2]
+        k['c'] = x[2]
+        (l if x[1] > 1 else m)['a'] += x[2]
+        l['a'] = k['b']
+        del k['a']
+        k.update(a=x[2])
+        k.update([('a', x[2])])
+        k |= {'a': x[2]}
+        k.pop('a')
+        k.popitem()
+        k.setdefault('c', x[2])
+        k.clear()
+        for key in list(k): k[key] = k[key] * x[2]
+        (lambda d: d.update(a=x[2]))(k)""",
+    ("mapping(float, {'a': x[0]})", READ): """
+        k['a'] += x[2]
+        k['c'] += x[2]
+        k.update(a=x[2])
+        k.clear()""",
+    ("{'a': [x[0], x[2]]}", "return sum(l['a']) + 3 * sum(m['a'])"): """
+        k['a'][0] = x[1]
+        k['a'] += [x[1]]
+        k['a'].append(x[1])
+        k['a'] = [x[1] ** 2]""",
+    ("[x[0], x[1]]", OF_LISTS): """
+        k[0] = x[2]
+        k += [x[2]]
+        k *= 2
+        k.append(x[2])
+        k.extend([x[2]])
+        k.insert(0, x[2])
+        k.pop(0)
+        k.remove(k[0])
+        k.clear()
+        k.reverse()
+        k.sort()
+        k[:] = [x[2]]
+        k[1:] = [x[2], x[1]]
+        l[0] = k[1]
+        del k[0]
+        del k[1:]
+        for i in range(2): k[i] = k[i] * x[2]""",
+    ("queue([x[0], x[1]])", OF_LISTS): """
+        k[0] = x[2]
+        k.append(x[2])
+        k.appendleft(x[2])
+        k.popleft()
+        k.rotate(1)
+        k.clear()""",
+    ("Held(x[0])", OF_OBJECTS): """
+        k.a = x[2]
+        k.a += x[2]
+        k.b = x[2]
+        l.b = k.a
+        del k.a
+        setattr(k, 'a', x[2])
+        k.change(x[2])""",
+    ("set(range(2))", OF_SETS): """
+        k.add(3)
+        k.discard(1)
+        k |= {5}
+        k.clear()""",
+}
+CASES = [
+    (new, change.strip(), read)
+    for (new, read), changes in CHANGES.items()
+    for change in changes.strip().splitlines()
+]
+
+
+def program_of(*lines: str) -> Any:
+    program = compiled("def program(x):\n" + textwrap.indent("\n".join(lines), "    "))
+    from collections import defaultdict, deque
+
+    program.__globals__.update(mapping=defaultdict, queue=deque, Held=Held)
+    return program
+
+
+def check(program: Any) -> None:
+    compiled_for = gs.value_and_grad(program)
+    for x in POINTS:
+        value, gradient = compiled_for(x)
+        assert value == program(x)
+        np.testing.assert_allclose(gradient, gs.grad(program, compile=False)(x), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("new", "change", "read"), CASES)
+def test_a_change_goes_to_the_one_that_the_run_tells(new: str, change: str, read: str) -> None:
+    check(program_of(CHOSEN.format(new=new), change, read))
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        "k = l\nif x[0] > 0:\n    l, m = m, l",
+        "h = Held(l)\nif x[0] > 0:\n    h.a = m\nk = h.a",
+        "h, i = Held(l), Held(m)\nk = (h if x[0] > 0 else i).a",
+        "t = [l, m] if x[0] > 0 else [m, l]\nk = t[0]",
+        "k = l if x[0] > 0 else {'a': x[1] ** 2, 'b': x[2]}",
+        "k = l if x[0] > 0 else m if x[1] > 1 else {'a': x[1] ** 2, 'b': x[2]}",
+        "if x[0] > 0:\n    k = l\nelse:\n    k = dict(m)",
+        "k = l or m",
+    ],
+)
+def test_one_of_two_dicts_by_any_way(chosen: str) -> None:
+    new = "{'a': x[0], 'b': x[1]}"
+    check(program_of(f"l, m = {new}, {new}", chosen, "k['a'] = x[2]", "m['b'] *= x[0]", READ))
+
+
+def tallied(x):
+    positive, negative = {"n": 0, "s": 0.0}, {"n": 0, "s": 0.0}
+    for v in x:
+        side = positive if v > 0 else negative
+        side["n"] += 1
+        (positive if v > 0 else negative)["s"] += v * v
+    return positive["s"] / max(positive["n"], 1) + 3 * negative["s"] / max(negative["n"], 1)
+
+
+def test_each_trip_of_a_loop_changes_the_one_that_it_tells() -> None:
+    check(tallied)
+
+
+NEW = ["{'a': x[0]}", "[x[0]]", "Held(x[0])", "1.0 * x"]
+
+
+MADE_ONCE = [
+    "if x[0] > 0:\n    k = NEW\n    l = k\nelse:\n    k, l = NEW, NEW",
+    "a, b = NEW, NEW\nif x[0] > 0:\n    k = NEW\n    l = k\nelse:\n    k, l = a, b",
+    "k, l = NEW, NEW\nfor v in x:\n    if v > 1:\n        k = NEW\n        l = k",
+]
+
+
+@pytest.mark.parametrize("new", NEW)
+@pytest.mark.parametrize("made", MADE_ONCE)
+def test_what_may_be_one_that_a_path_has_made_is_refused(new: str, made: str) -> None:
+    place = {"{": "['a']", "H": ".a"}.get(new[0], "[0]")
+    lines = f"k{place} = x[1] ** 2", f"return 3 * k{place} + 5 * l{place}"
+    program = program_of(made.replace("NEW", new), *lines)
+    with pytest.raises(UnsupportedError, match="may share memory"):
+        gs.grad(program)(POINTS[0])
+
+
+@pytest.mark.parametrize("new", NEW)
+def test_what_a_loop_makes_one_of_two_is_right_or_refused(new: str) -> None:
+    place = {"{": "['a']", "H": ".a"}.get(new[0], "[0]")
+    lines = (
+        f"l, m = {new}, {new}",
+        "k, i = l, 0",
+        "while i < x[1] * 2:",
+        "    l, m, i = m, l, i + 1",
+        f"    l{place} = l{place} * 2",
+        f"k{place} += x[1] ** 2",
+        f"return k{place} + 3 * l{place} + 5 * m{place}",
+    )
+    try:
+        check(program_of(*lines))
+    except UnsupportedError as error:
+        assert "may share memory" in str(error)

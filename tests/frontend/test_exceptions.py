@@ -334,6 +334,49 @@ def test_the_refusal_of_an_exception_is_not_taken_for_one_of_the_program() -> No
         gs.grad(unsettled_in_another_try)(x5, 1.0)
 
 
+def exponential(x):
+    try:
+        return math.exp(x[0])
+    except OverflowError:
+        return x[1] * 2
+
+
+def logarithm(x):
+    try:
+        return math.log(x[0] - 1)
+    except ValueError:
+        return x[1] * 2
+
+
+def power_of_a_number_that_is_handed_on(x):
+    base = 10.0 if x[0] > 500 else x[1]
+    try:
+        return x[1] + base**400
+    except OverflowError:
+        return x[1] * 2
+
+
+def powers_in_a_loop(x):
+    total = x[0]
+    for k in range(307, 310):
+        try:
+            total = total + 10.0**k * 1e-300 * x[1]
+        except OverflowError:
+            total = total + x[2]
+    return total
+
+
+@pytest.mark.parametrize(
+    "function", [exponential, logarithm, power_of_a_number_that_is_handed_on, powers_in_a_loop]
+)
+def test_what_numbers_cannot_be_computed_of_is_handled(function: Any) -> None:
+    for x in (np.array([1.5, 1.001, 0.5]), np.array([1000.0, 1.5, 0.5]), np.array([0.5, 1.0, 2])):
+        value, gradient = gs.value_and_grad(function)(x)
+        assert value == function(x)
+        slopes = gs.value_and_grad(function, compile=False)(x)[1]
+        np.testing.assert_allclose(gradient, slopes)
+
+
 def result_that_no_derivative_reads(x, y, d):
     try:
         z = x + y / d

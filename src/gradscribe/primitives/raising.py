@@ -117,10 +117,13 @@ def _raised(operation: Operation, made: dict[Any, Operation]) -> Classes:
             return (ArithmeticError,)  # also of NumPy's numbers: the sum of no items is an int
     if primitive.elementwise and isinstance(operation.callee, np.ufunc):
         return (FloatingPointError,)
-    numbers = all(isinstance(v.type, Scalar) and v.type.weak for v in operation.operands)
-    if numbers:
-        return () if operation.callee in _TOTAL else (ValueError, ArithmeticError)
-    if primitive.elementwise:
+    numbers = [v.type for v in operation.operands if isinstance(v.type, Scalar)]
+    if len(numbers) == len(operation.operands):
+        if operation.callee not in _TOTAL:
+            return ValueError, ArithmeticError  # also of NumPy's: a float is handed on as one
+        if all(number.weak for number in numbers):
+            return ()
+    if primitive.elementwise and _module_of(operation.callee) != "math":
         return (FloatingPointError,)
     return (
         (ValueError, ArithmeticError, IndexError)

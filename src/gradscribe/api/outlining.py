@@ -13,7 +13,7 @@ from typing import Any
 from gradscribe.api import outlined_stores
 from gradscribe.api.outlined_stores import NOTHING, Stored
 from gradscribe.compiler.stages import flat_tree, only_results
-from gradscribe.frontend import inputs, kept_memory
+from gradscribe.frontend import inputs
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import lent_containers
 from gradscribe.frontend.data.instances import new_instance
@@ -109,7 +109,6 @@ def outline(
     with lowering.builder.block(given) as operations:
         result = calls.call(lowering, node, function, tuple(bound), keywords)
         tree, yields = result_tree(lowering, result)
-        kept_memory.at_the_end(lowering)
         lent_containers.at_the_end(lowering)
     lowering.views = views
     for outer, inner in zip(arguments, bound, strict=True):

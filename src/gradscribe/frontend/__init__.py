@@ -13,7 +13,7 @@ from typing import Any
 import gast
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend import inputs, kept_memory, outside
+from gradscribe.frontend import inputs, outside
 from gradscribe.frontend.calls import (
     builtin_functions,
     callables,
@@ -108,7 +108,6 @@ def lower(
         lowering.builder.location = source.location(source.node)
         contexts.refuse_changed_mode(lowering)
         outside.refuse_stores_to_buffers(lowering)
-        kept_memory.at_the_end(lowering)
         lent_containers.at_the_end(lowering)
         return lowered(lowering, function, parameters, given, attributes, result)
     except (AlwaysRaisesError, EverOtherTypesError, MisfitError) as error:

@@ -19,7 +19,8 @@ refused then.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -81,9 +82,23 @@ def take(lowering: Lowering, storage: Storage, array: Value) -> None:
     storage.kept = False
 
 
-def at_the_end(lowering: Lowering) -> None:
-    """Let whoever has kept memory find in it what the program has stored since."""
-    _renew(lowering, handle(lowering, ()))
+def at_the_end(lowering: Lowering, but: Container[Storage] = ()) -> None:
+    """Where a part of the program ends, let whoever has kept memory find in it what the program has
+    stored since. but: the memory that is there after this part, too."""
+    _renew(lowering, {s: kept for s, kept in handle(lowering, ()).items() if s not in but})
+
+
+@contextmanager
+def shown(lowering: Lowering, given: Collection[Storage]) -> Iterator[None]:
+    """While these arrays are given away: they are what unread code sees in their place."""
+    handles = {
+        storage: kept for storage, kept in handle(lowering, given).items() if storage in given
+    }
+    _renew(lowering, handles)
+    held = {storage: lowering.contents[storage] for storage in handles}
+    lowering.contents.update((storage, kept.array) for storage, kept in handles.items())
+    yield
+    lowering.contents.update(held)
 
 
 def _renew(lowering: Lowering, handles: Mapping[Storage, Handle]) -> None:
@@ -218,7 +233,7 @@ def _origin(lowering: Lowering, storage: Storage, value: Value) -> tuple[Value, 
 
 def _is_before(lowering: Lowering, storage: Storage) -> bool:
     """Whether memory was there before all loops around."""
-    return storage in lowering.outside.entered or storage.serial < lowering.loops.trips[0]
+    return storage in lowering.outside.entered or storage.serial < lowering.loops.trips[0].serial
 
 
 def _name(lowering: Lowering, storage: Storage) -> str:

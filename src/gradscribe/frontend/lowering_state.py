@@ -12,12 +12,12 @@ from gradscribe.frontend.control.attempts import Attempts
 from gradscribe.frontend.data.places import Place
 from gradscribe.frontend.interface import Capture, Dependency, Path
 from gradscribe.frontend.values import Cell, ListRef, ObjectRef, Ref, Storage
-from gradscribe.ir.core import Parameter, Value
+from gradscribe.ir.core import Operation, Parameter, Value
 from gradscribe.ir.types import Type
 
 if TYPE_CHECKING:
     from gradscribe.frontend.calls.at_once import Early
-    from gradscribe.frontend.calls.lent_containers import Lent
+    from gradscribe.frontend.calls.lent_kinds import Lent
     from gradscribe.frontend.control.carried_entry import Entry
     from gradscribe.frontend.frame import Frame
     from gradscribe.frontend.kept_memory import Handle
@@ -121,11 +121,20 @@ class Outside:
 
 
 @dataclass(eq=False, slots=True)
+class Trip:
+    """A trip of a loop. serial: what is made in it has a storage of a greater number. operations:
+    the block of the loop."""
+
+    serial: int
+    operations: list[Operation]
+
+
+@dataclass(eq=False, slots=True)
 class Loops:
     """The loops that are being lowered.
 
     carried: of their parameters, what carries them (with its initial value); rows: the arrays that
-    they are the rows of. trips: the numbers of the storages at which their present trips begin.
+    they are the rows of. trips: those that are being lowered, the innermost one last.
     iterable: the expression that takes items one by one, as a `for` does. iterated: the arrays and
     lists that are run over now; sliced: the lists of which a slice is, item by item. attempts:
     those at the innermost loop.
@@ -133,7 +142,7 @@ class Loops:
 
     carried: dict[Value, tuple[Entry, int, Value]] = field(default_factory=dict)
     rows: dict[Value, Value] = field(default_factory=dict)
-    trips: list[int] = field(default_factory=list)
+    trips: list[Trip] = field(default_factory=list)
     iterable: Any = None
     iterated: list[Ref | ListRef] = field(default_factory=list)
     sliced: list[Storage] = field(default_factory=list)

@@ -78,7 +78,7 @@ def hold(lowering: Lowering, storage: Storage, items: Iterable[Any], before: boo
     before: it held them before the trips of the loops around.
     """
     present = set[Storage]() if before else set(storage.holds)
-    start = 0 if before or not lowering.loops.trips else lowering.loops.trips[-1]
+    start = 0 if before or not lowering.loops.trips else lowering.loops.trips[-1].serial
     for item in items:
         if isinstance(item, FlatRef):
             raise UnsupportedError(
@@ -102,7 +102,8 @@ def hold(lowering: Lowering, storage: Storage, items: Iterable[Any], before: boo
 
 def is_kept(lowering: Lowering, item: Any) -> bool:
     """Whether code that cannot be read may have some of the memory that a value reaches."""
-    given = lowering.kept.handles.keys() | lowering.kept.lost.keys()
+    kept = lowering.kept
+    given = kept.handles.keys() | kept.lost.keys() | kept.lists.keys()
     return any(storage.kept or storage in given for storage in storages(lowering, item))
 
 

@@ -145,6 +145,10 @@ class Builder:
         """Whether an operation makes a value in a block that is open."""
         return any(value in operation.results for block in self._open for operation in block)
 
+    def is_open(self, block: list[Operation]) -> bool:
+        """Whether what is appended now belongs to a block, or to one in it."""
+        return any(each is block for each in self._open)
+
     def block_of(self, value: Value) -> list[Operation]:
         """The open block that a value is made in."""
         for block in self._open:

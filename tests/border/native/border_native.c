@@ -304,7 +304,31 @@ static PyObject *keeper_times(Keeper *self, PyObject *factor) {
     return Py_NewRef((PyObject *)self);
 }
 
+/* Parts of a list, dict or object that is kept: read, set, and given to another function. */
+static PyObject *keeper_get(Keeper *self, PyObject *key) {
+    return PyObject_GetItem(self->kept, key);
+}
+
+static PyObject *keeper_put(Keeper *self, PyObject *args) {
+    PyObject *key, *value;
+    if (!PyArg_ParseTuple(args, "OO", &key, &value)
+        || PyObject_SetItem(self->kept, key, value) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *keeper_set(Keeper *self, PyObject *args) {
+    PyObject *name, *value;
+    if (!PyArg_ParseTuple(args, "OO", &name, &value)
+        || PyObject_SetAttr(self->kept, name, value) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef keeper_methods[] = {
+    {"get", (PyCFunction)keeper_get, METH_O, NULL},
+    {"put", (PyCFunction)keeper_put, METH_VARARGS, NULL},
+    {"set", (PyCFunction)keeper_set, METH_VARARGS, NULL},
     {"keep", (PyCFunction)keeper_keep, METH_O, NULL},
     {"scale", (PyCFunction)keeper_scale, METH_VARARGS, NULL},
     {"total", (PyCFunction)keeper_total, METH_NOARGS, NULL},
@@ -418,7 +442,25 @@ static PyType_Slot fortran_slots[] = {{Py_tp_new, PyType_GenericNew},
 static PyType_Spec fortran_spec = {
     "border_native.fortran", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, fortran_slots};
 
+/* put: object[key] = value; get: object[key]. */
+static PyObject *put(PyObject *module, PyObject *args) {
+    PyObject *object, *key, *value;
+    if (!PyArg_ParseTuple(args, "OOO", &object, &key, &value)
+        || PyObject_SetItem(object, key, value) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *get(PyObject *module, PyObject *args) {
+    PyObject *object, *key;
+    if (!PyArg_ParseTuple(args, "OO", &object, &key))
+        return NULL;
+    return PyObject_GetItem(object, key);
+}
+
 static PyMethodDef functions[] = {
+    {"put", put, METH_VARARGS, NULL},
+    {"get", get, METH_VARARGS, NULL},
     {"total", total, METH_O, NULL},
     {"scale_into", (PyCFunction)(void (*)(void))scale_into, METH_VARARGS | METH_KEYWORDS, NULL},
     {"accumulate", accumulate, METH_VARARGS, NULL},

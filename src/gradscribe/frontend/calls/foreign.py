@@ -79,6 +79,8 @@ def call(
         outside_reach.note_buffers(lowering, items)
         for item in items:
             known_sets.refuse_change(lowering, node, item)
+    if contract.keeps:
+        called += lent_containers.kept(lowering)
     _refuse_containers(lowering, node, callee, [*items, *called], called)
     if contract.keeps:
         items = [*arguments, *keywords.values()]
@@ -86,17 +88,17 @@ def call(
     reached = _arrays(lowering, items)
     for number, item in enumerate(items):
         is_receiver = number == 0 and isinstance(callee, Method)
-        if isinstance(item, ObjectRef) and not (is_receiver and hasattr(item.target, "__dict__")):
-            outside.expose(lowering, item)
+        if isinstance(item, ObjectRef) and is_receiver and hasattr(item.target, "__dict__"):
+            continue
+        for below in _objects(lowering, item):
+            outside.expose(lowering, below)
     for storage in reached:
         contiguity.check_shown(lowering, node, _name(callee), lowering.contents[storage])
     shown = _shown(lowering, node, callee, reached, contract)
     held = {storage: lowering.contents[storage] for storage in reached}
     lowering.contents.update((storage, shown[storage]) for storage in reached)
     seen = outside_reach.before(lowering, list(reached)) if contract.keeps or called else {}
-    lents = lent_containers.before_call(
-        lowering, node, _name(callee), [*items, *called], contract.keeps
-    )
+    lents = lent_containers.before_call(lowering, node, _name(callee), items, contract.keeps)
     known = lent_containers.objects_of(lents)
     lowering.kept.keeps = contract.keeps
     tree = {
@@ -250,6 +252,19 @@ def _arrays(lowering: Lowering, items: Sequence[Any]) -> dict[Storage, None]:
     return found
 
 
+def _objects(lowering: Lowering, item: Any) -> Iterator[ObjectRef]:
+    """The objects from outside in a value."""
+    pending = [item]
+    for container in lent_containers.reached(lowering, [item]):
+        pending += lent_containers.parts_of(lowering, container)
+    while pending:
+        item = pending.pop()
+        if isinstance(item, TupleOf):
+            pending += item.items
+        elif isinstance(item, ObjectRef):
+            yield item
+
+
 def _references(lowering: Lowering, item: Any) -> Iterator[Ref]:
     """The arrays in a value."""
     if isinstance(item, Ref):
@@ -306,9 +321,10 @@ def _refuse_containers(
     }
     _refuse_refilled(lowering, node, callee, called)
     for item in lent_containers.reached(lowering, items):
-        if lent_containers.is_lent(lowering, node, item):
+        if lent_containers.is_possible(lowering, item):
             given -= {item.storage, *getattr(item, "cells", {}).values()}
-    name = lent_containers.name_read_later(lowering, given, node)
+    outside_ones = (one.name for one in given if one in lowering.outside.entered)
+    name = next(outside_ones, None) or lent_containers.name_read_later(lowering, given, node)
     if name is not None:
         lowering.unsupported(
             node,

@@ -1,9 +1,14 @@
 """Lists, dicts and objects of the program that code which cannot be read may change.
 
 Such code is given an object of the running program, which holds what the program's own one does.
-What it may keep, it finds again in later calls: the object is one and the same for all of them, and
-is brought into step before each. After a call, numbers are read anew if they are constants; all
-else in it must be what it was, or the program is refused at run time.
+What it may keep, it finds again in later calls: the object is one and the same for all of them, as
+the handle of an array is (see `kept_memory`). What holds of both:
+
+- Before each call of unread code, and where a part of the program ends in which something was made
+  (a trip, a side of a branch, a function), all that such code may see is brought into step: what it
+  has kept, and what was put into that since, whether or not the program reads it again.
+- After the call, all is read again that the program may read, by any name or by way of memory that
+  may be the same, or that may have to be brought into step once more.
 
     held_kept = []
     held_kept[:] = [1.0, 2.0]
@@ -13,405 +18,192 @@ else in it must be what it was, or the program is refused at run time.
 
 from __future__ import annotations
 
-import itertools
-import operator
-import types
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Any
 
-import numpy as np
-
-from gradscribe.frontend import dependencies, wording
-from gradscribe.frontend.calls.run_time_arguments import argument_of
-from gradscribe.frontend.calls.varying import may_vary
-from gradscribe.frontend.data import aliasing, instances
-from gradscribe.frontend.data.construction import can_instantiate
+from gradscribe.frontend import kept_memory, wording
+from gradscribe.frontend.calls.lent_kinds import KINDS, Container, Lent, call
+from gradscribe.frontend.data import aliasing
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.memory import storages
-from gradscribe.frontend.values import (
-    DictRef,
-    InstanceRef,
-    ListRef,
-    Static,
-    Storage,
-    TupleOf,
-    Unbound,
-    is_number,
-)
-from gradscribe.ir.core import Method, SliceOf, Value
-from gradscribe.ir.probing import in_class, probe
-from gradscribe.ir.types import BOOL, Opaque, Scalar, Type
-from gradscribe.ir.types import Sequence as ListType
-from gradscribe.primitives.control import EFFECT
-from gradscribe.primitives.typing import type_of
-
-Container = ListRef | DictRef | InstanceRef
+from gradscribe.frontend.values import InstanceRef, Storage, TupleOf, may_overlap
+from gradscribe.ir.core import Operation, Value
+from gradscribe.ir.types import Array, Opaque
 
 
-@dataclass(eq=False, slots=True)
-class Lent:
-    """A container that unread code has: the object that it is there, the number of the call that it
-    was made for, what the program held when that was last brought into step, and by which call;
-    which objects were in it then, of those that are compared."""
-
-    item: Container
-    made: Value
-    call: int
-    state: Any = None
-    step: Value | None = None
-    objects: dict[Any, Value] = field(default_factory=dict)
+def kept(lowering: Lowering) -> list[Container]:
+    """The containers that unread code may have, and use in each of its calls."""
+    return [lent.item for lent in _present(lowering)]
 
 
 def before_call(
     lowering: Lowering, node: Any, name: str, items: Sequence[Any], keeps: bool
 ) -> list[Lent]:
     """The containers that a call may change, as the objects that it sees. items: what it is given,
-    and what functions among that lead to."""
-    kept = lowering.kept.lists if keeps else {}
+    what functions among that lead to, and what was kept."""
     made: dict[Storage, Lent] = {}
-    for storage, lent in list(kept.items()):
-        if storage in lowering.contents and _is_read(lowering, storage):
-            if not lowering.builder.is_made(lent.made):
-                if not _is_before(lowering, storage):
-                    _refuse(lowering, node, name, storage)
-                lent = kept[storage] = _new(lowering, node, name, lent.item, keeps)
-            made[storage] = lent
-    given = [item for item in reached(lowering, items) if is_lent(lowering, node, item)]
-    for item in given:
-        if item.storage not in made:
-            made[item.storage] = kept[item.storage] = _new(lowering, node, name, item, keeps)
-    objects = {storage: lent.made for storage, lent in made.items()}
+    for lent in _present(lowering) if keeps else ():
+        if not lowering.builder.is_made(lent.made):
+            if not lowering.builder.is_open(lent.block):
+                if not _is_read(lowering, lent.item.storage):
+                    continue  # its part of the program has ended, and brought it into step
+                _refuse(lowering, node, name, lent.item)
+            lent = _new(lowering, lent.item)
+        if not lent.is_possible(lowering, lent.item):
+            _refuse(lowering, node, name, lent.item)
+        made[lent.item.storage] = lent
+    found, twice = _reached(lowering, items)
+    given = [i for i in found if i.storage in twice or is_lent(lowering, node, i)]
+    new = {
+        item.storage: _new(lowering, item)
+        for item in reached(lowering, [*given, *(lent.item for lent in made.values())])
+        if item.storage not in made and is_possible(lowering, item)
+    }
+    made |= new
+    if keeps:
+        lowering.kept.lists.update(made)
+        for storage in new:
+            aliasing.check_store(lowering, node, storage, memory=False)
+    objects = objects_of(made.values())
     for lent in made.values():
-        _bring_into_step(lowering, lent, objects)
+        lent.bring_into_step(objects)
     for lent in made.values():
-        lent.objects = dict(_compared(lowering, lent))
+        lent.note_objects()
     return list(made.values())
 
 
-def objects_of(lents: Sequence[Lent]) -> dict[Storage, Value]:
+def objects_of(lents: Iterable[Lent]) -> dict[Storage, Value]:
     return {lent.item.storage: lent.made for lent in lents}
+
+
+def after_call(lowering: Lowering, node: Any, name: str, lents: Sequence[Lent]) -> None:
+    """Let the containers hold what the call has left in the objects: but for those which nothing
+    leads to any more, on no path."""
+    is_everywhere = lowering.builder.operations is lowering.builder.body
+    for lent in lents:
+        if not is_everywhere or _is_read(lowering, lent.item.storage):
+            lent.read_back(node, name)
 
 
 def make_again(lowering: Lowering) -> None:
     """Make the objects, after what a loop was lowered to is given up, for the next attempt."""
-    for storage, lent in list(lowering.kept.lists.items()):
-        if storage in lowering.contents and not lowering.builder.is_made(lent.made):
-            lowering.kept.lists[storage] = _new(lowering, None, "", lent.item, keeps=False)
+    for lent in _present(lowering):
+        if not lowering.builder.is_made(lent.made) and lowering.builder.is_open(lent.block):
+            lowering.kept.lists[lent.item.storage] = _new(lowering, lent.item)
 
 
-def at_the_end(lowering: Lowering) -> None:
-    """Let whoever has kept a container find in it what the program has put there since."""
-    found = {
-        storage: lent
-        for storage, lent in lowering.kept.lists.items()
-        if storage in lowering.contents and lowering.builder.is_made(lent.made)
-    }
-    objects = {storage: lent.made for storage, lent in found.items()}
-    for lent in found.values():
-        _bring_into_step(lowering, lent, objects)
+def leave(lowering: Lowering, before: State) -> None:
+    """Do the same where a trip ends, or a side of a branch, for what was made in it."""
+    at_the_end(lowering, before.contents.keys() | lowering.outside.entered.keys())
 
 
-def after_call(lowering: Lowering, node: Any, name: str, lents: Sequence[Lent]) -> None:
-    """Let the containers hold what the call has left in the objects."""
-    for lent in lents:
-        _read_back(lowering, node, name, lent)
-        lent.state = _state(lowering, lent.item)
+def at_the_end(lowering: Lowering, but: Set[Storage] = frozenset()) -> None:
+    """Where a part of the program ends, let whoever has kept memory find in it what the program has
+    put there since. but: the memory that is there after this part, too."""
+    kept_memory.at_the_end(lowering, but)
+    is_made = lowering.builder.is_made
+    lents = [lent for lent in _present(lowering) if is_made(lent.made)]
+    objects = objects_of(lents)
+    changed = [e for e in lents if e.item.storage not in but and not e.is_in_step()]
+    arrays = [s for lent in changed for s in _arrays(lowering, lent.item)]
+    with kept_memory.shown(lowering, arrays):
+        for lent in changed:
+            lent.bring_into_step(objects)
+
+
+def _arrays(lowering: Lowering, item: Any) -> Iterator[Storage]:
+    for storage in storages(lowering, item):
+        contents = lowering.contents[storage]
+        is_array = isinstance(contents, Value) and isinstance(contents.type, Array)
+        if is_array and not storage.read_only:
+            yield storage
+
+
+def _present(lowering: Lowering) -> list[Lent]:
+    return [lent for storage, lent in lowering.kept.lists.items() if storage in lowering.contents]
 
 
 def reached(lowering: Lowering, items: Sequence[Any]) -> list[Container]:
     """The containers that values lead to, those that are in others before these."""
+    return _reached(lowering, items)[0]
+
+
+def _reached(lowering: Lowering, items: Sequence[Any]) -> tuple[list[Container], set[Storage]]:
+    """These, and which of them are met more than once."""
     found: dict[Storage, Container] = {}
-    seen = set[Storage]()
+    seen, twice = set[Storage](), set[Storage]()
 
     def visit(item: Any) -> None:
         if isinstance(item, TupleOf):
             for below in item.items:
                 visit(below)
-        if not isinstance(item, (ListRef, DictRef, InstanceRef)) or item.storage in seen:
+        kind = KINDS.get(type(item))
+        if kind is None:
+            return
+        if item.storage in seen:
+            twice.add(item.storage)
             return
         seen.add(item.storage)
-        for below in _parts(lowering, item).values():
+        for below in kind.parts_of(lowering, item).values():
             visit(below)
         found[item.storage] = item
 
     for item in items:
         visit(item)
-    return list(found.values())
+    return list(found.values()), twice
+
+
+def parts_of(lowering: Lowering, item: Container) -> list[Any]:
+    """What is in a container, if that is known one by one."""
+    return list(KINDS[type(item)].parts_of(lowering, item).values())
+
+
+def is_possible(lowering: Lowering, item: Container) -> bool:
+    """Whether there can be an object in the place of this container."""
+    return KINDS[type(item)].is_possible(lowering, item)
+
+
+def is_read_anew(lowering: Lowering, item: Container) -> bool:
+    """Whether there are numbers in a container, which it is read for after a call."""
+    return KINDS[type(item)].is_read_anew(lowering, item)
 
 
 def is_lent(lowering: Lowering, node: Any, item: Container) -> bool:
-    """Whether a call is given an object in the place of this container, which is compared: it is
-    read later, and can be made."""
-    if isinstance(item, ListRef) and _is_sequence(lowering, item):
-        possible = _numbers_of(lowering, item) is not None
-    elif isinstance(item, InstanceRef):
-        possible = _can_be_made(lowering, item)
-    else:
-        possible = not isinstance(lowering.contents[item.storage], Value)
-    if isinstance(item, InstanceRef) or item.storage in lowering.kept.lists:
-        return possible
-    is_outside = item.storage in lowering.outside.entered
-    return possible and (is_outside or _is_read(lowering, item.storage, node))
-
-
-def is_read_anew(lowering: Lowering, item: ListRef | DictRef) -> bool:
-    """Whether there are numbers in a container, which it is read for after a call."""
-    if isinstance(item, ListRef) and _numbers_of(lowering, item) is not None:
-        return True
-    return bool(_constants(lowering, item))
-
-
-def _can_be_made(lowering: Lowering, item: InstanceRef) -> bool:
-    """Whether an object is one that the function has made, of nothing but its attributes."""
-    cls = item.cls
-    is_library = dependencies.is_library(cls) and cls is not types.SimpleNamespace
-    if is_library or cls in dependencies.LOCAL_CLASSES or item.storage in lowering.outside.entered:
+    """Whether a call is given an object in the place of this container, with which the program goes
+    on: it is read later, and can be made."""
+    if not is_possible(lowering, item):
         return False
-    if not can_instantiate(cls) or isinstance(in_class(cls, "__setattr__"), types.FunctionType):
-        return False
-    parts = _parts(lowering, item)
-    if any(isinstance(part, Unbound) for part in parts.values()):
-        return False
-    kinds = (in_class(cls, name, None) for name in parts)
-    return not any(
-        probe(type(kind), "__set__") and not isinstance(kind, types.MemberDescriptorType)
-        for kind in kinds
-    )
+    is_kept = isinstance(item, InstanceRef) or item.storage in lowering.kept.lists
+    return is_kept or _is_read(lowering, item.storage, node)
 
 
-def _new(lowering: Lowering, node: Any, name: str, item: Container, keeps: bool) -> Lent:
-    """An empty object: where the function begins, so that all branches and trips use the same one;
-    of what a trip of a loop has made, there."""
-    is_before = _is_before(lowering, item.storage)
-    trips = lowering.loops.trips
-    if keeps and not is_before and item.storage.serial < trips[-1]:
-        _refuse(lowering, node, name, item.storage)
-    block = lowering.builder.body if is_before else lowering.builder.operations
+def _new(lowering: Lowering, item: Container) -> Lent:
+    """An empty object: where the trip begins, or the function, that the container was made in, so
+    that all branches and trips in that use the same one."""
+    kind = KINDS[type(item)]
+    callee, given, cls = kind.empty(item)
+    block = _block_of(lowering, item.storage)
     with lowering.builder.resume(block):
-        if isinstance(item, InstanceRef):
-            is_plain = item.cls is types.SimpleNamespace
-            callee, given = (item.cls, ()) if is_plain else (object.__new__, (item.cls,))
-            made = _call(lowering, callee, given, Opaque(item.cls))
-        else:
-            cls = list if isinstance(item, ListRef) else dict
-            made = _call(lowering, cls, (), Opaque(cls))
-    return Lent(item, made, lowering.kept.calls)
+        made = call(lowering, callee, given, Opaque(cls))
+    return kind(lowering, item, made, block, lowering.kept.calls)
 
 
-def _is_before(lowering: Lowering, storage: Storage) -> bool:
-    """Whether a container was there before all loops around."""
-    trips = lowering.loops.trips
-    return not trips or storage.serial < trips[0] or storage in lowering.outside.entered
+def _block_of(lowering: Lowering, storage: Storage) -> list[Operation]:
+    if storage not in lowering.outside.entered:
+        for trip in reversed(lowering.loops.trips):
+            if trip.serial < storage.serial:
+                return trip.operations
+    return lowering.builder.body
 
 
-def _refuse(lowering: Lowering, node: Any, name: str, storage: Storage) -> None:
+def _refuse(lowering: Lowering, node: Any, name: str, item: Container) -> None:
     lowering.unsupported(
         node,
-        f"`{name}`, whose code cannot be read, may change {wording.quoted(storage.name)}, which "
-        "another call may have kept",
+        f"`{name}`, whose code cannot be read, may change {wording.quoted(item.storage.name)}, "
+        "which another call may have kept",
         "declare what these functions do, if they do not: `gs.primitive(…, pure=True)`",
     )
-
-
-def _bring_into_step(lowering: Lowering, lent: Lent, objects: Mapping[Storage, Value]) -> None:
-    """Let the object hold what the program's container holds, unless it does on all paths."""
-    state = _state(lowering, lent.item)
-    is_filled = lent.step is not None and lowering.builder.is_made(lent.step)
-    if is_filled and _is_same(state, lent.state):
-        return
-    lent.state, lent.step = state, None
-    for callee, arguments in _filling(lowering, lent, objects):
-        lent.step = _call(lowering, callee, arguments)
-
-
-def _filling(
-    lowering: Lowering, lent: Lent, objects: Mapping[Storage, Value]
-) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """The calls that fill the object: functions and their arguments."""
-    item, made = lent.item, lent.made
-    parts = {
-        key: argument_of(lowering, part, objects) for key, part in _parts(lowering, item).items()
-    }
-    if isinstance(item, ListRef):
-        is_known = not _is_sequence(lowering, item)
-        given = list(parts.values()) if is_known else lowering.contents[item.storage]
-        yield operator.setitem, (made, SliceOf(None, None, None), given)
-    elif isinstance(item, DictRef):
-        yield Method("clear"), (made,)
-        yield Method("update"), (made, parts)
-    else:
-        yield from ((setattr, (made, name, part)) for name, part in parts.items())
-
-
-def _state(lowering: Lowering, item: Container) -> Any:
-    if isinstance(item, InstanceRef):
-        return {n: lowering.contents[c] for n, c in item.cells.items() if c in lowering.contents}
-    return lowering.contents[item.storage]
-
-
-def _is_same(first: Any, second: Any) -> bool:
-    if isinstance(first, dict) and isinstance(second, dict):
-        return list(first) == list(second) and all(first[key] is second[key] for key in first)
-    return first is second
-
-
-def _is_sequence(lowering: Lowering, item: ListRef) -> bool:
-    return isinstance(lowering.contents[item.storage], Value)
-
-
-def _parts(lowering: Lowering, item: Container) -> dict[Any, Any]:
-    """What is in a container of known structure, by position, key or name."""
-    if isinstance(item, InstanceRef):
-        held = _state(lowering, item)
-        return {name: contents[name] for name, contents in held.items()}
-    contents = lowering.contents[item.storage]
-    if isinstance(contents, Value):
-        return {}
-    return contents if isinstance(contents, dict) else dict(enumerate(contents))
-
-
-def _constants(lowering: Lowering, item: Container) -> dict[Any, Scalar]:
-    """The numbers in a container that are read anew after a call, with their types: none if one of
-    them may depend on what is differentiated, or the container is one from outside."""
-    numbers = {key: part for key, part in _parts(lowering, item).items() if is_number(part)}
-    if item.storage in lowering.outside.entered:
-        return {}
-    if any(may_vary(lowering, part, surely=True) for part in numbers.values()):
-        return {}
-    return {key: _type_of(part) for key, part in numbers.items()}
-
-
-def _type_of(part: Any) -> Scalar:
-    found = type_of(part.value) if isinstance(part, Static) else part.type
-    assert isinstance(found, Scalar)
-    return replace(found, value=None)
-
-
-def _numbers_of(lowering: Lowering, item: ListRef) -> Scalar | None:
-    """The type of all items of a list of constants."""
-    contents = lowering.contents[item.storage]
-    if isinstance(contents, Value):
-        number = contents.type.item if isinstance(contents.type, ListType) else None
-        is_outside = item.storage in lowering.outside.entered
-        if not isinstance(number, Scalar) or is_outside or may_vary(lowering, item, surely=True):
-            return None
-        return replace(number, value=None)
-    found = _constants(lowering, item)
-    kinds = set(found.values())
-    return kinds.pop() if len(kinds) == 1 and len(found) == len(contents) else None
-
-
-def _compared(lowering: Lowering, lent: Lent) -> Iterator[tuple[Any, Value]]:
-    """Which objects are in a container that have to be there after the call, too."""
-    item = lent.item
-    if isinstance(item, ListRef) and _numbers_of(lowering, item) is not None:
-        return
-    constants = _constants(lowering, item)
-    if not constants and not isinstance(item, InstanceRef):
-        yield None, _identities(lowering, lent)
-        return
-    for key in _parts(lowering, item):
-        if key not in constants:
-            yield key, _entry(lowering, lent, key, Opaque())
-
-
-def _entry(lowering: Lowering, lent: Lent, key: Any, type_: Type) -> Value:
-    callee = getattr if isinstance(lent.item, InstanceRef) else operator.getitem
-    return _call(lowering, callee, (lent.made, key), type_)
-
-
-def _identities(lowering: Lowering, lent: Lent) -> Value:
-    """A list of which keys and objects are in a container."""
-    items = lent.made
-    if isinstance(lent.item, DictRef):
-        items = _call(lowering, Method("items"), (items,))
-        items = _call(lowering, itertools.chain.from_iterable, (items,))
-    return _call(lowering, list, (_call(lowering, map, (id, items)),), Opaque(list))
-
-
-def _read_back(lowering: Lowering, node: Any, name: str, lent: Lent) -> None:
-    item = lent.item
-    number = _numbers_of(lowering, item) if isinstance(item, ListRef) else None
-    if number is not None:
-        return _read_list(lowering, node, name, lent, number)
-    if None in lent.objects:
-        after = _identities(lowering, lent)
-        same = _call(lowering, operator.eq, (after, lent.objects[None]), BOOL)
-        kind = "list" if isinstance(item, ListRef) else "dict"
-        lowering.check(same, f"{name} changed which items a {kind} has, which is not followed")
-        return None
-    return _read_parts(lowering, node, name, lent)
-
-
-def _read_list(lowering: Lowering, node: Any, name: str, lent: Lent, number: Scalar) -> None:
-    """A list of numbers of one type, of any length."""
-    item, made = lent.item, lent.made
-    kinds = _call(lowering, list, (_call(lowering, map, (type, made)),), Opaque(list))
-    count = _call(lowering, len, (made,))
-    wanted = _call(lowering, operator.mul, ([_class_of(number)], count), Opaque(list))
-    same = _call(lowering, operator.eq, (kinds, wanted), BOOL)
-    lowering.check(
-        same, f"{name} put something else than such numbers in a list, which is not followed"
-    )
-    with aliasing.changing_items(lowering, node, item.storage):
-        found = _call(lowering, list, (made,), ListType(number))
-        lowering.contents[item.storage] = lowering.builder.rename(found, item.storage.name)
-
-
-def _read_parts(lowering: Lowering, node: Any, name: str, lent: Lent) -> None:
-    """The numbers among what is in a container of known structure."""
-    item = lent.item
-    constants, parts = _constants(lowering, item), _parts(lowering, item)
-    _check_keys(lowering, name, lent, list(parts))
-    read = {}
-    for key, part in parts.items():
-        if key in constants:
-            read[key] = _entry(lowering, lent, key, constants[key])
-            kind = _call(lowering, type, (read[key],))
-            same = _call(lowering, operator.is_, (kind, _class_of(constants[key])), BOOL)
-        else:
-            read[key] = part
-            found = _entry(lowering, lent, key, Opaque())
-            same = _call(lowering, operator.is_, (found, lent.objects[key]), BOOL)
-        lowering.check(
-            same, f"{name} put something of another kind in {key!r}, which is not followed"
-        )
-    if isinstance(item, InstanceRef):
-        for key in constants:
-            with aliasing.changing_items(lowering, node, item.cells[key]):
-                instances.set_attribute(lowering, item, key, read[key])
-        return
-    with aliasing.changing_items(lowering, node, item.storage):
-        new = tuple(read.values()) if isinstance(item, ListRef) else read
-        lowering.contents[item.storage] = new
-
-
-def _check_keys(lowering: Lowering, name: str, lent: Lent, keys: list[Any]) -> None:
-    """Check that a container has these items, and no others."""
-    item, held = lent.item, lent.made
-    if isinstance(item, InstanceRef):
-        if not item.cls.__dictoffset__:
-            return
-        held = _call(lowering, vars, (held,), Opaque(dict))
-        keys = [key for key in keys if not _is_slot(item.cls, key)]
-    if isinstance(item, ListRef):
-        same = _call(lowering, operator.eq, (_call(lowering, len, (held,)), len(keys)), BOOL)
-    else:
-        there = _call(lowering, set, (held,), Opaque(set))
-        same = _call(lowering, operator.eq, (there, _call(lowering, set, (keys,))), BOOL)
-    lowering.check(same, f"{name} changed what there is in a container, which is not followed")
-
-
-def _is_slot(cls: type, name: str) -> bool:
-    return isinstance(in_class(cls, name, None), types.MemberDescriptorType)
-
-
-_CLASSES = {"float64": float, "int64": int, "complex128": complex, "bool": bool}
-
-
-def _class_of(number: Scalar) -> type:
-    return _CLASSES[number.dtype] if number.weak else np.dtype(number.dtype).type
 
 
 def _is_read(lowering: Lowering, wanted: Storage, node: Any = None) -> bool:
@@ -423,7 +215,7 @@ def _is_read(lowering: Lowering, wanted: Storage, node: Any = None) -> bool:
 
 
 def name_read_later(lowering: Lowering, given: Set[Storage], node: Any = None) -> str | None:
-    """A name that is read later, or besides in this call, and leads to one of these."""
+    """A name that is read later, or besides in this call, and leads to what may be one of these."""
     for frame in lowering.frames if given else ():
         for name, bound in frame.names.items():
             is_innermost = frame is lowering.frame
@@ -431,16 +223,10 @@ def name_read_later(lowering: Lowering, given: Set[Storage], node: Any = None) -
                 is_read = frame.is_read_besides(name, node)
             else:
                 is_read = frame.is_read_later(name, innermost=is_innermost)
-            if is_read and not given.isdisjoint(storages(lowering, bound)):
+            if is_read and _may_meet(storages(lowering, bound), given):
                 return name
     return None
 
 
-def _call(
-    lowering: Lowering,
-    callee: Any,
-    arguments: tuple[Any, ...],
-    type_: Type = Opaque(),  # noqa: B008
-) -> Value:
-    tree = {"args": arguments, "keywords": {}, "type": type_}
-    return lowering.plain(EFFECT, tree, callee)
+def _may_meet(found: Iterable[Storage], given: Set[Storage]) -> bool:
+    return any(may_overlap(storage, one) for storage in found for one in given)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import kept_memory
+from gradscribe.frontend.calls import lent_containers
 from gradscribe.frontend.calls.definitions import Definition, Result
 from gradscribe.frontend.calls.general_types import (
     General,
@@ -166,6 +167,7 @@ class Given:
         lowering, bounds = self.lowering, dict(self.bounds)
         captured = _captured(lowering, definition.captured.values())
         if result.keeps:
+            lent_containers.at_the_end(lowering)
             kept_memory.enter_call(lowering, self.node, self.frame.source.name)
         leaves = [leaf for variable in captured for leaf in variable.leaves]
         for known, leaf in zip(definition.captured_types, leaves, strict=True):

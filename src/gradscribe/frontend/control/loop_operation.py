@@ -23,7 +23,7 @@ from gradscribe.frontend.frame import NOT_BROKEN, NOT_CONTINUED, NOT_RETURNED, R
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.interruptions import LateReadError, NotYetKnownError
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.lowering_state import State
+from gradscribe.frontend.lowering_state import State, Trip
 from gradscribe.frontend.splitting import split_expression
 from gradscribe.frontend.values import Either, Iteration, Static, Storage, Unbound
 from gradscribe.ir.affine import Affine, Symbol
@@ -246,17 +246,19 @@ class _Attempt:
         )
         self.parameters = carried.bind()
         facts = lowering.builder.facts
-        lowering.loops.trips.append(Storage().serial)
         calls, variables = lowering.kept.calls, kept_variables.count(lowering)
+        operations: list[Operation] = []
+        lowering.loops.trips.append(Trip(Storage().serial, operations))
         try:
-            with facts.scope(self._bounds()), lowering.builder.block() as operations:
+            with facts.scope(self._bounds()), lowering.inside(operations):
                 self._lower_body()
+                lent_containers.leave(lowering, at_entry)
             again = kept_memory.has_met(lowering, at_entry, calls)
             again |= kept_variables.count(lowering) > variables
             self.settled = carried.settle(operations) and not again
         finally:
             lowering.loops.trips.pop()
-        self.operations: list[Operation] = operations
+        self.operations = operations
         self.exit_flags = carried.exit_flags()
         self.can_break = carried.broken is not True
 

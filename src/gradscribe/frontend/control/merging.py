@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NoReturn
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import kept_memory, wording
+from gradscribe.frontend.calls import lent_containers
 from gradscribe.frontend.control import handed_on
 from gradscribe.frontend.control.bounds import MergedLengths
 from gradscribe.frontend.control.merge_planning import Planner
@@ -96,6 +97,7 @@ class Merge:
         for number in (0, 1):
             self.lowering.restore(self.states[number])
             with self.lowering.inside(self.blocks[number]):
+                lent_containers.leave(self.lowering, self.before)
                 sides.append([self._side(pair[number]) for pair in self.planner.pairs])
         results: list[Value] = []
         yields: tuple[list[Value], list[Value]] = ([], [])

@@ -95,12 +95,15 @@ def _depth(lowering: Lowering, storage: Storage) -> int | None:
 
 
 def _live(lowering: Lowering) -> Iterator[tuple[str, Any]]:
-    """What may be read after the current statement: names, what loops run over, and the attributes
-    of objects from outside that were stored."""
+    """What may be read after the current statement: names, what loops run over, the attributes
+    of objects from outside that were stored, and the containers that unread code has."""
     for frame in lowering.frames:
         for name, bound in frame.names.items():
             if frame.is_read_later(name, innermost=frame is lowering.frame):
                 yield name, bound
+    for storage, lent in lowering.kept.lists.items():
+        if storage in lowering.contents:
+            yield storage.name or "what compiled code has kept", lent.item
     for item in lowering.loops.iterated:
         yield item.storage.name or "what the loop runs over", item
     for cell in lowering.outside.fields.values():

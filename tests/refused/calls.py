@@ -6,6 +6,7 @@ import collections
 import ctypes
 import functools
 import re
+import types
 
 import numpy as np
 import scipy.linalg.blas
@@ -279,18 +280,16 @@ CALLBACK = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)
 
 
 @refused(
-    "`_count_elements`, whose code cannot be read, may change `items`, which another call may have "
-    "kept",
+    "`_count_elements`, whose code cannot be read, may change an object, which another call "
+    "may have kept",
     X,
 )
-def list_of_a_trip_around(x):
-    total = 0.0
-    while total < x[0]:
-        items = [1.0]
-        while total < x[1]:
-            collections._count_elements({}, items)
-            total += items[0] * x[2]
-    return total
+def object_that_loses_an_attribute_after_it_was_kept(x):
+    rates = types.SimpleNamespace(fast=2.0, slow=1.0)
+    collections._count_elements({"a": rates}, [])
+    del rates.slow
+    collections._count_elements({}, [1.0])
+    return x[0]
 
 
 ROUNDED = np.vectorize(lambda a: a * 1.5, otypes=[int])

@@ -200,8 +200,8 @@ def _block_of(lowering: Lowering, storage: Storage) -> list[Operation]:
 def _refuse(lowering: Lowering, node: Any, name: str, item: Container) -> None:
     lowering.unsupported(
         node,
-        f"`{name}`, whose code cannot be read, may change {wording.quoted(item.storage.name)}, "
-        "which another call may have kept",
+        f"`{name}`, whose code cannot be read, may change "
+        f"{wording.quoted(item.storage.name, 'an object')}, which another call may have kept",
         "declare what these functions do, if they do not: `gs.primitive(…, pure=True)`",
     )
 

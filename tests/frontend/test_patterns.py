@@ -142,9 +142,47 @@ def failed_pattern_binds_nothing(x, n):
     return (x * j).sum()
 
 
+def number_bound_by_a_guard(x):
+    match x[0] * 2:
+        case a if a > 10:
+            return a
+        case a if (b := a * x[1]) > 10:
+            return b
+        case a:
+            return a * a
+
+
+def parts_bound_by_a_guard(x):
+    match (x[0] * 3, {"k": x[1] * 2, "r": Circle(x[2] * x[2])}):
+        case [a, _] if a > 10:
+            return a
+        case [a, {"k": k, "r": Circle(r)}] as whole if k * r < 100:
+            return a * k * r + whole[1]["k"] * whole[1]["r"].radius
+        case [a, {"k": k}]:
+            return a * k
+
+
+def array_bound_by_guards_in_a_loop(x):
+    total = 0.0
+    for i in range(5):
+        match x[i:] * x[i]:
+            case v if v[0] > 3:
+                total = total + v[0]
+                break
+            case v if len(v) > 2:
+                v[0] = v[1] * v[2]
+                total = total + (v * v).sum()
+            case v as w:
+                total = total + v[0] * w[-1]
+    return total
+
+
 @pytest.mark.parametrize(
     ("function", "args"),
     [
+        (number_bound_by_a_guard, (x5,)),
+        (parts_bound_by_a_guard, (x5,)),
+        (array_bound_by_guards_in_a_loop, (x5,)),
         (by_rank, (x5,)),
         (by_rank, (np.outer(x5, x5),)),
         *[(by_value, (x5, n)) for n in (0, 1, 3, 7)],

@@ -81,7 +81,6 @@ class LocalPullback:
         """The pullback as a value of the program: this, with the record that it reads. What is
         stored later, and where it is called, make no difference to that."""
         record = self.joined.first.values(self.joined.record)
-        lowering.builder.begin_statement()
         return PartialOf(Static(self), tuple(map(lowering.wrap, record)), {})
 
     def cotangents(

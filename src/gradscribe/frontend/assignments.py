@@ -91,8 +91,6 @@ def _unpack(lowering: Lowering, target: Any, item: Any) -> None:
         return
     expected = None if starred else len(target.elts)
     items = list(unpacking.unpacked(lowering, target, item, expected))
-    if len({*map(id, items)}) < len(items):
-        lowering.builder.begin_statement()  # several targets refer to the same value
     if starred:
         first, after = starred[0], len(target.elts) - starred[0] - 1
         if len(items) < len(target.elts) - 1:
@@ -125,10 +123,6 @@ def assign_statement(lowering: Lowering, node: Any) -> None:
         item = comprehensions.list_of(lowering, node.value, first.id)
     else:
         item = expression(lowering, node.value)
-    if len(node.targets) > 1:
-        if isinstance(first, gast.Name):
-            item = lowering.named(item, first.id)
-        lowering.builder.begin_statement()  # the other targets refer to the same values
     for target in node.targets:
         assign(lowering, target, item)
 

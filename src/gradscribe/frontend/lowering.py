@@ -227,7 +227,7 @@ class Lowering:
         value = self.plain(primitive, arguments, callee)
         if is_differentiable(value.type):
             return self.builder.call(STOP_GRADIENT, {"x": value}, name=name)
-        return self.builder.rename(value, name) if name else value
+        return self.builder.rename(value, name)
 
     def plain(
         self, primitive: Primitive, arguments: Mapping[str, Any], callee: Any = None, name: str = ""
@@ -339,30 +339,14 @@ class Lowering:
     def named(self, item: Any, name: str) -> Any:
         """The same value, carrying the user's name if it was made by the current statement."""
         if isinstance(item, Value):
-            return self._renamed(item, name)
-        if isinstance(item, (Ref, ListRef)) and not getattr(item, "path", ()):
+            self.builder.rename(item, name)
+        elif isinstance(item, (Ref, ListRef)) and not getattr(item, "path", ()):
             contents = self.contents[item.storage]
-            if not isinstance(contents, Value):
-                item.storage.name = item.storage.name or name
-                return item
-            renamed = self.builder.rename(contents, name)
-            if renamed is not contents:
-                self.contents[item.storage] = renamed
+            if not isinstance(contents, Value) or self.builder.rename(contents, name).name == name:
                 item.storage.name = item.storage.name or name
         elif isinstance(item, Ref):
-            key = (item.storage, *(_path_key(step) for step in item.path))
-            base = self.contents[item.storage]
-            self.views[key] = (base, self.builder.rename(self.load(item), name))
+            self.builder.rename(self.load(item), name)
         return item
-
-    def _renamed(self, value: Value, name: str) -> Value:
-        """The value under this name, also where it is known as an item of an array."""
-        renamed = self.builder.rename(value, name)
-        if renamed is not value:
-            for key, (base, known) in self.views.items():
-                if known is value:
-                    self.views[key] = (base, renamed)
-        return renamed
 
     def cells(self, item: InstanceRef) -> list[Cell]:
         """The storages of the attributes that an object has in the present state."""

@@ -202,21 +202,16 @@ class Builder:
         self._fresh[-1] = len(self._open[-1])
 
     def rename(self, value: Value, name: str) -> Value:
-        """`value` under this name, if the current statement has made it and nothing read it yet."""
+        """The value, which gets this name if it has none, the current statement has made it and
+        nothing read it yet. It stays the same value, wherever it is held."""
         if value.name or not name:
             return value
-        operations = self._open[-1]
-        for position in range(len(operations) - 1, self._fresh[-1] - 1, -1):
-            operation = operations[position]
+        for operation in reversed(self._open[-1][self._fresh[-1] :]):
             if value in operation.results:
-                renamed = Value(value.type, name)
-                results = tuple(renamed if r is value else r for r in operation.results)
-                operations[position] = replace(operation, results=results)
-                self._definition[renamed] = operations[position]
-                self._born[renamed] = self._born.get(value, self.made)
-                return renamed
+                object.__setattr__(value, "name", name)
+                break
             if operation.regions or value in operation.operands:
-                return value
+                break
         return value
 
     def relocate(self, start: int, location: Location) -> None:

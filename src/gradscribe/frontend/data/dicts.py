@@ -117,7 +117,6 @@ def _setdefault(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
     contents = lowering.contents[owner.storage]
     if known not in contents:
         give_items(lowering, node, owner, contents | {known: default})
-        lowering.builder.begin_statement()  # the default is in the dict, under the name it has
     return lowering.contents[owner.storage][known]
 
 

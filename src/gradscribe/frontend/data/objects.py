@@ -70,7 +70,6 @@ def get(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
         depend_on_class(lowering, cls, name, kind)
         item = calls.call(lowering, node, Static(kind.func), (owner,), {})
         set_attribute(lowering, owner, name, item)
-        lowering.builder.begin_statement()  # the object holds the value under the name it has
         return item
     return of_class(lowering, node, owner, cls, name)
 

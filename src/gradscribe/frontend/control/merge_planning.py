@@ -114,8 +114,8 @@ class Planner:
         return self._choice(a, b, name)
 
     def _resolved(self, item: Any, side: int) -> Any:
-        """What a value is on its side, if the condition tells."""
-        while isinstance(item, Either):
+        """Which array or container a value is on its side, if the condition tells."""
+        while isinstance(item, Either) and _have_memory(*possibilities(item)):
             known = self._states[side].assumed.get(self._lowering.numbering.of(item.flag))
             if known is None:
                 break
@@ -254,20 +254,21 @@ class Planner:
             parts = tuple(self._with_unbound(missing, i, "", second) for i in other.items)
             return Structure(lambda items: TupleOf(items, other.cls), parts)
         if isinstance(other, Either):
-            flag = self._flag(other.flag, missing, second)
+            shown = "" if _have_memory(*possibilities(other)) else name
+            flag = self._flag(other.flag, missing, shown, second)
             below = (other.first, other.second)  # what is known stays known: there is no flag else
             return Alternatives(flag, *(self._with_unbound(ABSENT, i, name, second) for i in below))
         if _is_leaf(other):
             return self._leaf(other, missing, name) if second else self._leaf(missing, other, name)
         return Same(Unbound.on_one_path(name, mixed=True))
 
-    def _flag(self, flag: Any, missing: Unbound, second: bool) -> Any:
+    def _flag(self, flag: Any, missing: Unbound, name: str, second: bool) -> Any:
         """A flag of one side; one that is made there is one value after the branch, whatever it
         tells apart."""
         if isinstance(flag, Value) and self._is_outside(flag):
             return Same(flag)
         if flag not in self._flags:
-            self._flags[flag] = self._with_unbound(missing, flag, "", second)
+            self._flags[flag] = self._with_unbound(missing, flag, name, second)
         return self._flags[flag]
 
     def _new_container(self, item: Any, second: bool) -> Any:

@@ -7,11 +7,9 @@ that hold them). Containers of known structure are opened when their items are n
 
 from __future__ import annotations
 
-import array
 import collections
 import enum
 import functools
-import mmap
 import types
 from typing import Any, NoReturn
 
@@ -84,8 +82,8 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     if isinstance(value, functools.partial):
         return partial_of(lowering, value, path, name)
     found = ObjectRef(value, path, name=name)
-    if isinstance(value, BUFFERS):
-        lowering.outside.buffers[id(memory_of(value))] = found
+    for memory in _memories(value):
+        lowering.outside.buffers[id(memory)] = found
     return opened(lowering, found) if has(type(value), "_fields") else found
 
 
@@ -266,17 +264,21 @@ def refuse_reached(lowering: Lowering, value: Any, path: Path, name: str) -> Non
 
 
 def memory_of(value: Any) -> Any:
-    """The object whose memory an array or memoryview shows; the value itself, if it shows none."""
+    """The object whose memory an array, a memoryview or a part of an object of ctypes shows; the
+    value itself, if it shows none."""
     while True:
-        below: Any = value.obj if isinstance(value, memoryview) else None
+        below: Any = value.obj if isinstance(value, memoryview) else probe(value, "_b_base_")
         below = value.base if isinstance(value, np.ndarray) else below
         if below is None:
             return value
         value = below
 
 
-BUFFERS = (memoryview, bytearray, array.array, mmap.mmap)
-"""Objects of Python's that arrays may show the memory of."""
+def _memories(value: Any) -> list[Any]:
+    """The objects whose memory an object shows, or, as a pointer of ctypes does, leads to."""
+    kept = probe(value, "_objects") if memory_of(value) is value else None
+    below = kept.values() if isinstance(kept, dict) else ()
+    return [memory_of(value), *map(memory_of, below)]
 
 
 def refuse_stores_to_buffers(lowering: Lowering) -> None:

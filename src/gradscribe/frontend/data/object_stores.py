@@ -10,6 +10,7 @@ import types
 from typing import Any
 
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import outside_reach
 from gradscribe.frontend.calls.raised import as_python
 from gradscribe.frontend.data import aliasing
 from gradscribe.frontend.data.class_attributes import (
@@ -40,6 +41,7 @@ def store(lowering: Lowering, node: Any, owner: Any, name: str, item: Any) -> No
             if name == "shape"
             else "keep what changes in an object of your own, or return it",
         )
+    outside_reach.note_buffers(lowering, [owner])
     cls = class_of(owner)
     kind = in_class(cls, name, None)
     if isinstance(kind, property):

@@ -440,6 +440,13 @@ POLES = {
     "cond": np.linalg.cond,
     "quotient": by_smallest,
 }
+OF_REGULAR: dict[str, Callable[[Any], Any]] = {
+    "slogdet": lambda a: np.linalg.slogdet(a)[1],
+    "lu": lambda a: weighted(linalg.lu(a)[2]),
+    "lu_factor": lambda a: weighted(linalg.lu_factor(a)[0]),
+    "qr": lambda a: weighted(np.linalg.qr(a, "r")),
+    "cond": lambda a: np.linalg.cond(a, 1),
+}
 SINGULAR = [with_smallest(0.0), np.ones((3, 3)) + 1e-17, np.arange(1.0, 10.0).reshape(3, 3)]
 
 
@@ -453,6 +460,46 @@ def test_poles_are_refused_at_matrices_that_rounding_errors_alone_make_regular(n
         ):
             with pytest.raises(NoDerivativeError):
                 derivative(matrix)
+
+
+@pytest.mark.parametrize("name", OF_REGULAR)
+@pytest.mark.parametrize("matrix", [np.zeros((3, 3)), np.diag([0.0, 1.0, 2.0])])
+def test_singular_matrices_are_refused_where_the_program_runs(
+    name: str, matrix: np.ndarray
+) -> None:
+    function = OF_REGULAR[name]
+    with np.errstate(divide="ignore"):
+        function(matrix)
+    for derivative in (
+        lambda: gs.grad(function)(matrix),
+        lambda: gs.jvp(function, (matrix,), (W[:3, :3],)),
+        lambda: gs.grad(function, compile=False)(matrix),
+    ):
+        with pytest.raises(NoDerivativeError):
+            derivative()
+
+
+@pytest.mark.parametrize("function", [OF_REGULAR["lu"], OF_REGULAR["lu_factor"], exchanged_rows])
+def test_triangular_factors_whose_last_pivot_is_zero_have_their_derivative(function: Any) -> None:
+    singular = np.array([[2.0, 1.0, 0.5], [0.5, 1.0, -1.0], [1.0, 0.5, 0.25]])
+    assert np.linalg.matrix_rank(singular) == 2
+    check_slopes(function, singular)
+    along = W[:3, :3]
+    tangent = gs.jvp(function, (singular,), (along,))[1]
+    np.testing.assert_allclose(tangent, slope(function, singular, along), rtol=1e-5)
+
+
+def test_a_rank_is_an_integer_in_each_mode() -> None:
+    def times_rank(a):
+        return np.linalg.matrix_rank(a) * np.sum(a)
+
+    for compile in (True, False, "auto"):
+        found = gs.grad(times_rank, compile=compile)(LOW_RANK)
+        np.testing.assert_array_equal(found, np.ones((3, 3)))
+    stack = np.stack((LOW_RANK, AXES))
+    np.testing.assert_array_equal(
+        gs.grad(lambda a: np.linalg.matrix_rank(a) @ a[:, 0, 0])(stack)[:, 0, 0], [1, 3]
+    )
 
 
 @pytest.mark.parametrize(
@@ -562,6 +609,9 @@ def test_equal_values_share_the_derivative_of_differences_to_both_sides(
 def test_single_ones_of_equal_values_are_refused(function: Any, matrix: np.ndarray) -> None:
     with pytest.raises(NoDerivativeError, match="single ones of equal values"):
         gs.grad(function)(matrix)
+    for compile in (True, False):
+        with pytest.raises(NoDerivativeError, match="equal values"):
+            gs.jvp(function, (matrix,), (W[:3, :3][: len(matrix), : len(matrix)],), compile=compile)
 
 
 @pytest.mark.parametrize(("weight", "is_refused"), [(1e-10, False), (1e-6, True)])

@@ -109,6 +109,11 @@ def columns_that_depend_on_each_other():
     gs.grad(lambda a: np.sum(np.linalg.qr(a)[0] ** 3))(np.outer(WEIGHTS, [1.0, 2.0]))
 
 
+@refused_when_run("of a singular matrix `slogdet` has no derivative", NoDerivativeError)
+def logarithm_of_a_determinant_that_is_zero():
+    gs.grad(lambda a: np.linalg.slogdet(a)[1])(np.diag([1.0, 2.0, 0.0]))
+
+
 @refused_when_run(
     "the polar factors of a matrix that is not of full rank have no derivative", NoDerivativeError
 )

@@ -100,6 +100,7 @@ class _Nearby:
         self._rng = np.random.default_rng(5)
         self._here = self._values_at(call.leaves)
         self._farthest = [0.0 for _ in self._here]
+        self._steepest = 0.0  # over the shorter distance, along directions in which all move
         self._weights = [self._direction(value) for value in self._here]
         self._expected = self._by_tangent(call) if call.is_derivative else self._by_gradient()
 
@@ -151,6 +152,7 @@ class _Nearby:
             sides.append(self._sides(steps))
             if not self._is_slope(steps, *sides[-1]):
                 return False
+        self._steepest = max(self._steepest, abs(self._expected(steps)))
         return not any(map(self._any_jumps, *sides))
 
     def _agrees_near(self, directions: Arrays) -> bool:
@@ -175,7 +177,7 @@ class _Nearby:
         found, alike = (sides[0] - sides[2]) / 2, (sides[0] + sides[2]) / 2 - sides[1]
         eps = max(map(_eps, self._here))
         whole, tolerance = _size(self._weights, self._here), eps ** (1 / 8)
-        size = max(abs(expected), abs(found), abs(alike))
+        size = max(abs(expected), abs(found), abs(alike), tolerance * self._steepest)
         is_close = abs(found - expected) <= tolerance * size + eps ** (3 / 4) * whole
         is_bent = abs(alike) > tolerance * max(whole, size)
         return bool(is_close and (self._error.is_of_kink or not is_bent))

@@ -23,16 +23,26 @@ from gradscribe.primitives.gauge import (
 )
 
 
-def full_rank(r):
+def full_rank(r, of="qr"):
     """The triangular factor, after a check that no column depends on those before it."""
     sizes = np.sqrt(np.sum(np.abs(r) ** 2, axis=-2))
     least = unit(r.dtype, 2 / 3) * sizes
     if np.any(np.abs(np.diagonal(r, axis1=-2, axis2=-1)) <= least):
         raise NoDerivativeError(
-            "of a matrix whose columns depend on each other, `qr` has no derivative",
+            f"of a matrix whose columns depend on each other, `{of}` has no derivative",
             "leave columns out, or use `svd`",
         )
     return r
+
+
+def regular(a, sign, of):
+    """The matrix, after a check that the sign of its determinant is not zero."""
+    if np.any(sign == 0):
+        raise NoDerivativeError(
+            f"of a singular matrix `{of}` has no derivative",
+            "add to it what makes it regular; the determinant itself, `np.linalg.det`, has one",
+        )
+    return a
 
 
 def nonzero(values):
@@ -143,6 +153,7 @@ def _tangent_of_v(out, *, d_v):
 
 CHECKS: dict[Any, Any] = {
     full_rank: _tangent_of_r,
+    regular: _tangent_of_a,
     nonzero: tangent_of_values,
     real_form: _tangent_of_t,
     off_the_cut: _tangent_of_a,

@@ -54,7 +54,7 @@ def _check_poles(given, values):
     weighed = np.abs(given * values)
     others = np.max(np.where(is_zero, 0, weighed), axis=-1, keepdims=True, initial=0)
     bound = unit(values.dtype, -1 / 3) * np.maximum(others, 1)
-    if np.any(is_zero & (np.abs(given) * size > bound)):
+    if np.any(is_zero & ((np.abs(given) * size > bound) | ~np.isfinite(given))):
         refuse_unless_decided(
             "the result depends steeply on a singular value or eigenvalue that is zero, as far as "
             "rounding errors let tell",
@@ -85,7 +85,8 @@ def shared(given, values, singular=False):
 
 def moved(given, values, v, d_v, singular=False):
     """The tangent of values in order. v, d_v: the vectors, and what the change makes of them (or of
-    those on the other side, for singular values)."""
+    those on the other side, for singular values). Of two equal values, either moves by the same to
+    both sides on the average; of more, they are alike where what depends on them is, as a sum."""
     if _are_apart(values, singular):
         return given
     if singular and np.any(values <= least_of(values)):
@@ -103,7 +104,12 @@ def moved(given, values, v, d_v, singular=False):
         inner = (inner + np.conjugate(inner.T)) / 2
         for run in _runs(own):
             by = np.linalg.eigvalsh(inner[run, run])
-            part[run] = (by + by[::-1]) / 2
+            both = (by + by[::-1]) / 2
+            zero = unit(own.dtype, 1 / 2) * np.max(np.abs(by))
+            is_zero = singular and own[run][-1] <= least_of(own)[0]
+            if np.any(np.abs(both - both.mean()) > zero) and not (is_zero or is_decided()):
+                _refuse(values, equal_among(values), True)
+            part[run] = both.mean()
         if singular:
             part[own <= least_of(own)] = 0
     return given

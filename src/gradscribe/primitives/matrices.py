@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradscribe.ir.types import Array, Tuple
+from gradscribe.primitives.degenerate import regular
 from gradscribe.primitives.registry import adjoint, variant
 from gradscribe.primitives.typing import (
     TypeRuleError,
@@ -142,7 +143,7 @@ def _slogdet_type(facts, callee, a):
 
 
 def _slogdet_tangent(out, a, *, d_a):
-    change = _trace_of_product(np.linalg.inv(a), d_a)
+    change = _trace_of_product(np.linalg.inv(regular(a, out[0], "slogdet")), d_a)
     if a.dtype.kind == "c":
         return out[0] * (1j * np.imag(change)), np.real(change)
     return np.zeros_like(change), change
@@ -153,7 +154,7 @@ def slogdet(out, a, *, d_out):
     d_log = d_out[1]
     if a.dtype.kind == "c":  # the sign turns with the imaginary part
         d_log = d_log + 1j * np.imag(np.conjugate(out[0]) * d_out[0])
-    inverse = np.linalg.inv(a)
+    inverse = np.linalg.inv(regular(a, out[0], "slogdet"))
     if np.ndim(a) == 2:
         return d_log * conjugate_transposed(inverse)
     return d_log[..., None, None] * conjugate_transposed(inverse)

@@ -248,7 +248,7 @@ def _factors_tangent(q, r, d_a):
 
 
 def _qr_tangent(out, a, mode="reduced", *, d_a, of_gradient=False):
-    q = a @ np.linalg.inv(out) if mode == "r" else out[0]
+    q = a @ np.linalg.inv(full_rank(out)) if mode == "r" else out[0]
     d_a = d_a if of_gradient else settled_qr(d_a, a, q)
     if mode == "r":
         return _factors_tangent(q, out, d_a)[1]
@@ -264,7 +264,7 @@ def _qr_tangent(out, a, mode="reduced", *, d_a, of_gradient=False):
 @adjoint(np.linalg.qr, type=_qr_type, tangent=_qr_tangent, static=("mode",))
 def qr(out, a, mode="reduced", *, d_out):
     if mode == "r":
-        q = a @ np.linalg.inv(out)
+        q = a @ np.linalg.inv(full_rank(out))
         return _factors_cotangent(q, out, np.zeros_like(a), settled_qr(d_out, a, q))
     (q, r), (d_q, d_r) = out, d_out
     d_q = settled_qr(d_q, a, q)
@@ -307,7 +307,7 @@ def _parts(a):
 def _wide_tangent(out, a, mode="reduced", *, d_a, of_gradient=False):
     first, others = _parts(a)
     r, _ = _parts(out if mode == "r" else out[1])
-    q = first @ np.linalg.inv(r) if mode == "r" else out[0]
+    q = first @ np.linalg.inv(full_rank(r)) if mode == "r" else out[0]
     d_first, d_others = _parts(d_a if of_gradient else settled_qr(d_a, a, q))
     d_q, d_r = _factors_tangent(q, r, d_first)
     rest = conjugate_transposed(d_q) @ others + conjugate_transposed(q) @ d_others
@@ -320,7 +320,7 @@ def qr_of_wide(out, a, mode="reduced", *, d_out):
     first, others = _parts(a)
     r, _ = _parts(out if mode == "r" else out[1])
     d_r, d_rest = _parts(d_out if mode == "r" else d_out[1])
-    q = first @ np.linalg.inv(r) if mode == "r" else out[0]
+    q = first @ np.linalg.inv(full_rank(r)) if mode == "r" else out[0]
     d_q = settled_qr(others @ conjugate_transposed(d_rest), a, q)
     d_q = d_q if mode == "r" else d_q + d_out[0]
     return np.concatenate((_factors_cotangent(q, r, d_q, d_r), q @ d_rest), axis=-1)

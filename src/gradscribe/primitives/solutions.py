@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.ir.types import Array, Scalar, Tuple
+from gradscribe.primitives.degenerate import regular
 from gradscribe.primitives.equal_values import moved, shared
 from gradscribe.primitives.joining import joined_items
 from gradscribe.primitives.matrices import (
@@ -19,7 +20,7 @@ from gradscribe.primitives.matrices import (
     real_part,
     real_type,
 )
-from gradscribe.primitives.registry import adjoint, composition, variant
+from gradscribe.primitives.registry import adjoint, composition, constant, variant
 from gradscribe.primitives.stability import settled_rank
 from gradscribe.primitives.static import static
 from gradscribe.primitives.typing import (
@@ -238,16 +239,25 @@ def tensorinv(a, ind=2):
 # -- of norms and singular values ----------------------------------------------------------------
 
 
-@composition(np.linalg.cond)
+@composition(np.linalg.cond, called=True)
 def cond(x, p=None):
     if p is None or p == 2 or p == -2:
         s = np.linalg.svd(x, compute_uv=False)
         return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
     wide = np.complex128 if x.dtype.kind == "c" else np.float64
+    x = regular(x, np.linalg.slogdet(x)[0], "cond")
     inverse = np.linalg.inv(x if x.dtype == wide else x.astype(wide))
     both = np.linalg.norm(x, p, axis=(-2, -1)) * np.linalg.norm(inverse, p, axis=(-2, -1))
     is_single = x.dtype == np.float32 or x.dtype == np.complex64
     return both.astype(np.float32) if is_single else both
+
+
+def _rank_type(facts, callee, A, tol=None, hermitian=False, *, rtol=None):
+    dims, result = matrix_dims(A)[:-2], result_of(callee, A)
+    return like_first(result, dims, A) if isinstance(result, Array) else result
+
+
+constant(np.linalg.matrix_rank, type=_rank_type, cheap=False)
 
 
 @composition(np.linalg.vector_norm)

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import linalg as sl
 
 from gradscribe.ir.types import Array, Tuple
+from gradscribe.primitives.degenerate import full_rank
 from gradscribe.primitives.matrices import (
     conjugate_transposed,
     conjugated,
@@ -101,10 +102,20 @@ def _lu_type(facts, callee, a):
     return Tuple((like_first(Array("float64", ()), (m, m), a), left, right))
 
 
-def _inner(left, right, a):
-    """left^-1 @ a @ right^-1, of a unit lower and an upper triangular matrix."""
-    a = sl.solve_triangular(left, a, lower=True, unit_diagonal=True)
-    return sl.solve_triangular(right, a.T, 1).T
+def _divisor(right):
+    """The upper factor, with its last column, which may be zero and nothing is divided by, for that
+    of the identity."""
+    divisor = np.copy(right)
+    divisor[:, -1:] = 0.0
+    divisor[-1:, -1:] = 1.0
+    return full_rank(divisor, "lu")
+
+
+def _moved_factors(left, right, d_a):
+    """The tangents of a unit lower and an upper triangular matrix, of that of their product."""
+    change = sl.solve_triangular(left, d_a, lower=True, unit_diagonal=True)
+    turn = np.tril(sl.solve_triangular(_divisor(right), change.T, 1).T, -1)
+    return left @ turn, np.triu(change - turn @ right)
 
 
 def _completed(left, right):
@@ -128,8 +139,7 @@ def _lu_tangent(out, a, *, d_a, of_gradient=False):
     p, left, right = out
     lower, upper = _completed(left, right)
     d_a = d_a if of_gradient else settled_lu(d_a, a)
-    inner = _inner(lower, upper, _padded(p.T @ d_a, lower.shape[0]))
-    d_left, d_right = lower @ np.tril(inner, -1), np.triu(inner) @ upper
+    d_left, d_right = _moved_factors(lower, upper, _padded(p.T @ d_a, lower.shape[0]))
     (m, k), n = left.shape, right.shape[1]
     return np.zeros_like(p), d_left[:m, :k], d_right[:k, :n]
 
@@ -146,9 +156,10 @@ def lu(out, a, *, d_out):
 
 def _lu_cotangent(left, right, d_left, d_right):
     left, right = conjugated(left), conjugated(right)
-    inner = np.tril(left.T @ d_left, -1) + np.triu(d_right @ right.T)
-    inner = sl.solve_triangular(left, inner, 1, True, True)
-    return sl.solve_triangular(right, inner.T).T
+    d_change = np.triu(d_right)
+    d_turn = np.tril(left.T @ d_left - d_change @ right.T, -1)
+    d_change = d_change + sl.solve_triangular(_divisor(right), d_turn.T).T
+    return sl.solve_triangular(left, d_change, 1, True, True)
 
 
 @variant(sl.lu)
@@ -182,8 +193,8 @@ def _order(pivots):
 def _lu_factor_tangent(out, a, *, d_a, of_gradient=False):
     d_a = d_a if of_gradient else settled_lu(d_a, a)
     left, right = _split(out[0])
-    inner = _inner(left, right, d_a[_order(out[1])])
-    return left @ np.tril(inner, -1) + np.triu(inner) @ right, np.zeros_like(out[1])
+    d_left, d_right = _moved_factors(left, right, d_a[_order(out[1])])
+    return d_left + d_right, np.zeros_like(out[1])
 
 
 @adjoint(sl.lu_factor, type=_lu_factor_type, tangent=_lu_factor_tangent)

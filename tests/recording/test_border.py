@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.fftpack
 import scipy.linalg
+from scipy.linalg import blas, lapack
 
 import gradscribe as gs
 from gradscribe.errors import UnsupportedError
@@ -64,6 +65,18 @@ def test_a_function_that_overwrites_constants_does_so() -> None:
     scratch = scipy.fftpack.dct(np.arange(4.0))
     x = np.array([0.5, 1.5, -0.4, 2.0])
     np.testing.assert_allclose(gs.grad(loss, compile=False)(x), 2 * scratch * x, rtol=1e-12)
+
+
+@pytest.mark.parametrize("call", [blas.drot, functools.partial(blas.drot)])
+def test_code_that_overwrites_copies_leaves_constants(call) -> None:
+    def loss(x: Any) -> Any:
+        first, second, third = np.ones(4), np.full(4, 2.0), np.array([1.0, 2.0, 3.0, 4.0])
+        call(first, second, 0.6, 0.8, overwrite_x=1)
+        lapack.dgesv(np.eye(4) * 2.0, third)
+        return np.sum((first + second + third) * x)
+
+    gradient = gs.grad(loss, compile=False)(np.ones(4))
+    np.testing.assert_allclose(gradient, np.array([1.0, 2.0, 3.0, 4.0]) + 2.0 + 0.6 + 1.6)
 
 
 def test_what_numpy_changes_in_place_without_a_rule_is_refused() -> None:

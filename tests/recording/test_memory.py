@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -162,3 +163,37 @@ def test_what_split_gives_of_an_array_of_the_program_is_a_view_of_it() -> None:
 
     gradient = gs.grad(loss, compile=False)(np.array([3.0, 5.0]))
     assert gradient.tolist() == [4 * 27.0 + 6.0 + 6.0, 10.0]
+
+
+TWO: list[Callable[[np.ndarray, np.ndarray], Any]] = [
+    np.atleast_2d,
+    np.broadcast_arrays,
+    np.ix_,
+    lambda y, z: np.meshgrid(y, z, copy=False),
+    lambda y, z: np.atleast_1d(z, z),
+    lambda y, z: np.atleast_1d(z[1:], z[1::-1]),
+    lambda y, z: np.atleast_3d(ROW[:2], z),
+]
+"""Functions of NumPy that give views of more than one array."""
+
+
+@pytest.mark.parametrize("number", range(len(TWO)))
+def test_each_part_is_a_view_of_its_own_array(number: int) -> None:
+    def loss(x: np.ndarray) -> Any:
+        y, z = x * 1.0, x * 2.0
+        first, second = TWO[number](y, z)
+        second[(0,) * second.ndim] = 9.0 * x[1]
+        y[1] = x[0] ** 2
+        return np.sum(first * second) + np.sum(y**2) + np.sum(z**3)
+
+    x = np.array([0.5, 1.5])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of stores to what is broadcast
+        value, gradient = gs.value_and_grad(loss, compile=False)(x)
+        assert value == loss(x)
+        np.testing.assert_allclose(gradient, differences(loss, x), rtol=1e-6)
+
+
+def differences(loss: Callable[[np.ndarray], Any], x: np.ndarray) -> np.ndarray:
+    steps = 1e-6 * np.eye(x.size)
+    return np.array([(loss(x + step) - loss(x - step)) / 2e-6 for step in steps])

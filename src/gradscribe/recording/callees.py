@@ -10,6 +10,7 @@ import contextlib
 import functools
 import inspect
 import operator
+import types
 from collections.abc import Callable
 from numbers import Number
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -63,18 +64,32 @@ _INNOCENT = frozenset(
 
 def _is_innocent(function: Callee) -> bool:
     """Whether a callee that is not followed has no use for the memory of arrays."""
-    if any(function is kind for kind in (memoryview, bytes, bytearray)):
+    if type(function).__module__ == "builtins" and type(function) not in _KINDS:
+        return False  # of code that has not said which module it is in, as Fortran's
+    owner = probe(function, "__self__")
+    if any(kind in (memoryview, bytes, bytearray) for kind in _kinds_of(function, owner)):
         return False
     if isinstance(function, type) and type(inspect.getattr_static(function, "__init__")) in (
         FunctionType,
         type(object.__init__),
     ):
         return not hasattr(function, "from_buffer")  # of ctypes
-    owner = probe(function, "__self__")
     module = probe(function, "__module__") or type(owner).__module__
     if not isinstance(module, str):
         module = type(function).__module__
     return module.partition(".")[0] in _INNOCENT and not module.startswith("numpy.random")
+
+
+_KINDS = frozenset(
+    {type, FunctionType, MethodType, BuiltinFunctionType, types.MethodDescriptorType}
+    | {types.ClassMethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType}
+)
+"""The classes of Python's own callables."""
+
+
+def _kinds_of(function: Callee, owner: Any) -> tuple[Any, ...]:
+    """The class of whose memory a callee may make use: itself, or that which it is a method of."""
+    return function if isinstance(function, type) else probe(function, "__objclass__"), type(owner)
 
 
 def _with_shared(function: Callee) -> Callee:

@@ -47,8 +47,7 @@ def followed(
         inner = followed(function.__func__, callee_of)
         return function if inner is function.__func__ else MethodType(inner, function.__self__)
     if type(function) is functools.partial:
-        inner = followed(function.func, callee_of)
-        return functools.partial(inner, *function.args, **function.keywords)
+        return functools.partial(callee_of(function.func), *function.args, **function.keywords)
     return function
 
 

@@ -23,7 +23,6 @@ from gradscribe.recording import calls, packing, prelude
 from gradscribe.recording.arrays import (
     Memory,
     RecordedArray,
-    RecordedNumber,
     is_recorded,
     present,
     shown,

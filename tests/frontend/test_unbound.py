@@ -129,6 +129,56 @@ def test_the_else_clause_of_a_loop_binds_a_name() -> None:
     assert "UnboundLocalError" not in source
 
 
+def found_or_unbound(x, key):
+    for v in x:
+        if v > key:
+            found = v
+            break
+    else:
+        pass
+    return x[0] + found
+
+
+def test_an_else_clause_that_binds_nothing_leaves_a_name_unbound() -> None:
+    check(found_or_unbound, x3, 1.0)
+    with pytest.raises(UnboundLocalError):
+        gs.grad(found_or_unbound)(x3, 5.0)
+
+
+def of_another_dtype(x, key):
+    z = x * 2
+    for v in x:
+        if v > key:
+            break
+        z = np.arange(3)
+    else:
+        q = 1.0
+        z = z * q
+    return (x * z).sum()
+
+
+def of_another_kind(x, key):
+    z, total = None, 0.0
+    for k in range(2):
+        for v in x:
+            if v > key:
+                break
+            z = v * x
+        else:
+            continue
+        total = total + (x[k] if z is None else z.sum())
+        z = v
+    return total * x[1]
+
+
+@pytest.mark.parametrize("key", [0.0, 0.6, 1.0, 5.0])
+@pytest.mark.parametrize("function", [of_another_dtype, of_another_kind])
+def test_a_loop_with_an_else_clause_that_is_left_at_once_keeps_the_names(
+    function: Any, key: float
+) -> None:
+    check(function, x3, key)
+
+
 def test_a_loop_that_certainly_runs_binds_its_names() -> None:
     source = gs.differentiable(bound_in_a_loop).specialize(x3, 3).gradient_source
     assert "UnboundLocalError" not in source

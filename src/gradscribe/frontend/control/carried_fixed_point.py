@@ -46,7 +46,8 @@ class FixedPoint:
     in_place: the names that the body binds by `name op= value` alone: arrays stay what they are.
     live: the names that are read after a trip, in the next one or after the loop, before they are
     bound anew; None if that is not known. keep_broken: whether it matters after the loop if it
-    was left by `break`. may_peel: whether its first trip can be taken apart from the rest.
+    was left by `break`. bound_by_else: the names that its `else` clause binds. may_peel: whether
+    its first trip can be taken apart from the rest.
     """
 
     def __init__(
@@ -57,11 +58,13 @@ class FixedPoint:
         in_place: set[str],
         live: frozenset[str] | None,
         keep_broken: bool,
+        bound_by_else: set[str],
         may_peel: Callable[[], bool],
         trip: Symbol,
     ) -> None:
         self._in_place = in_place
         self._live = live
+        self._bound_by_else = bound_by_else
         self.may_peel = may_peel
         self.lowering = lowering
         self.entry = lowering.fork()
@@ -184,9 +187,10 @@ class FixedPoint:
         """A name that a trip binds before it reads it, if it does."""
         if self._survives(entry) and not self._is_never_bound(entry, end):
             self._note_end(entry, end)
-            if entry.found is not None and not self.keep_broken:
+            is_unbound = isinstance(self._start(entry.key), Unbound)
+            if entry.found is not None and not (is_unbound and entry.key in self._bound_by_else):
                 self._carry_kinds(entry)
-            elif leaves:
+            elif leaves and is_unbound:
                 types = [self.lengths.first(leaf.type) for leaf in leaves]
                 self._start_undefined(entry, types)
             else:

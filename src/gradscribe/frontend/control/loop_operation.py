@@ -90,6 +90,7 @@ def _run(
             in_place=assigned - assigned_names(body, augmented=False),
             live=lowering.frame.source.live.get(node.body[-1]),
             keep_broken=bool(node.orelse),
+            bound_by_else=assigned_names(node.orelse),
             may_peel=may_peel,
             trip=columns.trip if columns else Symbol("trip"),
         )

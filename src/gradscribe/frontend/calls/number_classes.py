@@ -263,7 +263,7 @@ def _makes_floats(operation: Operation) -> bool:
         return True
     if not any(_is_floating(operand) for operand in operation.operands):
         return True
-    if isinstance(callee, np.ufunc) and callee.nin < 3:
+    if isinstance(callee, np.ufunc) and callee.signature is None and callee.nin < 3:
         with np.errstate(all="ignore"):
             return bool(np.asarray(callee(*[1] * callee.nin)).dtype.kind == "f")
     return callee is operator.truediv

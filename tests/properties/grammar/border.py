@@ -150,6 +150,21 @@ def scratch_that_is_remembered(writer: Writer, scope: Scope, depth: int) -> None
     read_constant(writer, scope, depth, c)
 
 
+@statement("kept scratch")
+def container_that_is_kept(writer: Writer, scope: Scope, depth: int) -> None:
+    """An object keeps a list or dict, which both change; what is read depends on all of it."""
+    held, keeper, target = writer.name("l"), writer.name("k"), writer.name("t")
+    made, key = writer.pick([("[0.5, 0.25]", "1"), ('{"a": 0.5}', '"a"')])
+    writer.emit(depth, f"{held} = {made}")
+    writer.emit(depth, f"{keeper} = native.Keeper({held})")
+    stores = [f"{held}[{key}] = 0.75", f"{keeper}.put({key}, {writer.pick(FACTORS)})"]
+    for _ in range(writer.pick([1, 2, 3])):
+        writer.emit(depth, writer.pick(stores))
+    read = writer.pick([f"{held}[{key}]", f"float({keeper}.get({key}))"])
+    writer.emit(depth, f"{target} = np.tanh({read} * ({writer.scalar(scope, 1)}))")
+    scope.scalars.append(target)
+
+
 @statement("scratch")
 def numbers_of_scratch(writer: Writer, scope: Scope, depth: int) -> None:
     """A number that compiled code makes of constants is a factor."""

@@ -7,7 +7,6 @@ keeps a copy. A result is a value of the run again, and a view where NumPy gives
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 from weakref import ref
@@ -29,6 +28,7 @@ from gradscribe.recording.arrays import (
 )
 from gradscribe.recording.layouts import laid_like
 from gradscribe.recording.levels import Traced, plain, tell, values_in
+from gradscribe.recording.views import Call, viewed
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 
 _VIEWS: frozenset[Any] = frozenset(
@@ -99,7 +99,7 @@ def run_known(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
         if isinstance(item, Operand) and isinstance(array, np.ndarray)
     }
     if is_view and any(type(array) is RecordedArray for array in arrays.values()):
-        return viewed(arrays, _Call(callee, tree, named, operands.values, ()))
+        return viewed(arrays, Call(callee, tree, named, operands.values, ()))
     if not any(type(value) is Traced for value in operands.values):
         return _plainly(callee, args, kwargs)
     try:
@@ -136,114 +136,7 @@ def getitem(array: Any, index: Any) -> Any:
         return _cut(plain(present(array))[uncovered(index)])
     items, integers = operands.add_index(index)
     return viewed(
-        {0: array}, _Call(operator.getitem, (Operand(0), items), {}, operands.values, integers)
-    )
-
-
-class _Call:
-    """A call of which some operands may be others next time, with what it gives of them."""
-
-    def __init__(
-        self, callee: Any, tree: Any, named: Any, values: list[Any], integers: Any
-    ) -> None:
-        self._callee = callee
-        self._tree = tree
-        self._named = named
-        self._values = values
-        self._integers = integers
-
-    def on(self, others: Mapping[int, Any]) -> tuple[Any, ...]:
-        """The values that the call gives of these, by the numbers of the operands."""
-        values = self._with(others)
-        if any(type(each) is Traced for each in values):
-            return calls.call(self._callee, self._tree, self._named, values, self._integers)
-        given = self.plainly(others)
-        return tuple(given) if isinstance(given, (tuple, list)) else (given,)
-
-    def plainly(self, others: Mapping[int, Any]) -> Any:
-        """What NumPy gives of them."""
-        values = [*map(plain, self._with(others)), *self._integers]
-        if self._callee is operator.getitem:
-            return values[0][substituted(self._tree[1], values)]
-        named = {name: substituted(item, values) for name, item in self._named.items()}
-        return self._callee(*substituted(self._tree, values), **named)
-
-    def _with(self, others: Mapping[int, Any]) -> list[Any]:
-        return [others.get(number, value) for number, value in enumerate(self._values)]
-
-
-class _Step:
-    """From what is viewed, an operand of a call, to one of the views that the call gives of it."""
-
-    def __init__(self, call: _Call, operand: int, number: int) -> None:
-        self._call = call
-        self._operand = operand
-        self._number = number
-
-    def on(self, value: Any) -> Any:
-        """The view of a value."""
-        return self._call.on({self._operand: value})[self._number]
-
-    def plainly(self, array: Any) -> Any:
-        """The view of an array."""
-        given = self._call.plainly({self._operand: array})
-        return given[self._number] if isinstance(given, (tuple, list)) else given
-
-
-def viewed(arrays: Mapping[int, Any], call: _Call) -> Any:
-    """What a call gives, views where they are. arrays: the user's, by the numbers of the operands
-    that they are."""
-    owns = {i: _current(array) for i, array in arrays.items()}
-    given, results = call.plainly(owns), call.on(owns)
-    apart = _apart(owns)
-    parts = _in_tuple(given)
-    found = parts if len(owns) == 1 else _in_tuple(call.plainly(apart))
-
-    def shown_part(number: int) -> Any:
-        part = parts[number]
-        if isinstance(part, np.ndarray):
-            for operand, array in arrays.items():
-                if np.may_share_memory(found[number], apart[operand]):
-                    return _view(array, _Step(call, operand, number), part, results[number])
-        return shown(results[number])
-
-    shown_parts = list(map(shown_part, range(len(parts))))
-    return type(given)(shown_parts) if isinstance(given, (tuple, list)) else shown_parts[0]
-
-
-def _current(array: Any) -> Any:
-    return array._current() if type(array) is RecordedArray else present(array)
-
-
-def _in_tuple(given: Any) -> tuple[Any, ...]:
-    return tuple(given) if isinstance(given, (tuple, list)) else (given,)
-
-
-def _apart(values: Mapping[int, Any]) -> dict[int, Any]:
-    """Arrays, none of which shares memory with another: that tells what of a call is a view of
-    which."""
-    known: dict[int, Any] = {}
-    for i, array in ((i, plain(value)) for i, value in values.items()):
-        overlaps = any(np.may_share_memory(array, other) for other in known.values())
-        known[i] = array.copy(order="K") if overlaps else array
-    return known
-
-
-def _view(array: Any, step: _Step, part: Any, result: Any) -> Any:
-    """A view of an array of the user's, with this plain array and value."""
-    if not is_recorded(array):
-        return part
-    if type(array) is not RecordedArray or part.dtype.kind not in "fc":
-        return shown(result)
-    with warnings.catch_warnings():  # what was broadcast tells that it may be otherwise one day
-        warnings.simplefilter("ignore", FutureWarning)
-        is_fixed = not part.flags.writeable and plain(array._current()).flags.writeable
-    return RecordedArray(
-        array._memory,
-        array if array._base is None else array._base,
-        (*array._steps, step),
-        result,
-        array._writeable and not is_fixed,
+        {0: array}, Call(operator.getitem, (Operand(0), items), {}, operands.values, integers)
     )
 
 
@@ -352,18 +245,6 @@ def _are_same(first: Any, second: Any) -> bool:
             first.reshape(-1).view(np.uint8), second.reshape(-1).view(np.uint8)
         )
     return False
-
-
-def substituted(tree: Any, values: list[Any]) -> Any:
-    """Arguments in which values stand for their operands."""
-    if isinstance(tree, Operand):
-        return values[tree.index]
-    if isinstance(tree, slice):
-        return slice(*(substituted(p, values) for p in (tree.start, tree.stop, tree.step)))
-    if isinstance(tree, (tuple, list)):
-        items = [substituted(item, values) for item in tree]
-        return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
-    return tree
 
 
 def uncovered(value: Any) -> Any:

@@ -165,6 +165,25 @@ def test_what_split_gives_of_an_array_of_the_program_is_a_view_of_it() -> None:
     assert gradient.tolist() == [4 * 27.0 + 6.0 + 6.0, 10.0]
 
 
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        (lambda x: x[:0.5], TypeError),
+        (lambda x: x[:: x[0]], TypeError),
+        (lambda x: np.add.at(np.zeros(4), [0, 0, 2], x), ValueError),
+        (lambda x: np.maximum.at(x * 1, [0, 2], x[:3]), ValueError),
+    ],
+)
+def test_what_numpy_does_not_take_raises_what_it_raises(wrong: Any, error: Any) -> None:
+    def loss(x: np.ndarray) -> Any:
+        try:
+            return np.sum(wrong(x))
+        except error:
+            return np.sum(x**2)
+
+    assert gs.grad(loss, compile=False)(np.ones(5)).tolist() == [2.0] * 5
+
+
 TWO: list[Callable[[np.ndarray, np.ndarray], Any]] = [
     np.atleast_2d,
     np.broadcast_arrays,

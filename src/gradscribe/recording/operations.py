@@ -193,6 +193,7 @@ class Operands:
 
     def _integer(self, item: Any, integers: list[int]) -> Any:
         if isinstance(item, slice):
+            item.indices(0)  # raises where its parts are no integers
             start, stop = (self._integer(part, integers) for part in (item.start, item.stop))
             return slice(start, stop, None if item.step is None else operator.index(item.step))
         if item is None or item is Ellipsis or isinstance(item, Operand):

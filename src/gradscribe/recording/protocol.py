@@ -14,7 +14,7 @@ from gradscribe.primitives.contract_kinds import parameters
 from gradscribe.primitives.registry import PUBLIC
 from gradscribe.recording import operations, stores
 from gradscribe.recording.arrays import RecordedArray, is_active, is_recorded, shown
-from gradscribe.recording.levels import values_in
+from gradscribe.recording.levels import plain, values_in
 from gradscribe.runtime.tensors.tensor import Tensor
 
 
@@ -125,6 +125,8 @@ def _change_at(ufunc: np.ufunc, x: Any, index: Any, *values: Any) -> None:
     if type(x) is not RecordedArray:
         raise into_plain_array()
     if values:
+        places = plain(x._present())[operations.uncovered(index)]
+        np.broadcast_to(operations.uncovered(values[0]), np.shape(places))  # raises as NumPy does
         change_each(x, index, values[0], ufunc)
     else:
         change_each_alone(x, index, ufunc)

@@ -165,6 +165,61 @@ def effect_in_a_test(writer: Writer, scope: Scope, depth: int) -> None:
     return None
 
 
+@statement("found")
+def changed_in_a_loop(writer: Writer, scope: Scope, depth: int) -> None:
+    """A loop that may be left at once, with an `else` clause, and a name that its trips bind to
+    what is of another dtype or kind than before it."""
+    if depth > 2:
+        return scalar(writer, scope, depth)
+    name, index, total = writer.name("w"), writer.name("i"), writer.name("t")
+    vector = f"np.sin({writer.vector(scope, 1)})"
+    kinds = ["None", "1", writer.scalar(scope, 1), "np.arange(1, 4)"]
+    kinds += [vector, f"1j * {vector}"]
+    writer.emit(depth, f"{name} = {writer.pick(kinds)}")
+    writer.emit(depth, f"for {index} in range({writer.pick(['n', '3', '1, 4', 'n - 3'])}):")
+    inner = scope.inner(in_loop=True, indices=[*scope.indices, index])
+    writer.emit(depth + 1, f"if {writer.condition(inner)}:")
+    writer.emit(depth + 2, writer.pick(["break", "continue", f"return {writer.result(inner)}"]))
+    writer.emit(depth + 1, f"{name} = {writer.pick(kinds)}")
+    if writer.flip():
+        leave(writer, inner, depth + 1)
+    writer.emit(depth, "else:")
+    others = ["pass", f"{name} = {writer.pick(kinds)}", f"return {writer.result(scope)}"]
+    writer.emit(depth, f"    {writer.pick(others)}")
+    read = f"np.tanh(np.sum(np.abs({name})))"
+    writer.emit(depth, f"{total} = 0.5 if {name} is None else {read}")
+    scope.scalars.append(total)
+    return None
+
+
+@statement("found")
+def matched(writer: Writer, scope: Scope, depth: int) -> None:
+    """A `match` on a computed value, whose guards see the names that its patterns bind."""
+    if depth > 2:
+        return scalar(writer, scope, depth)
+    a, b, total = writer.name("a"), writer.name("b"), writer.name("t")
+    first, second = writer.scalar(scope, 1), writer.scalar(scope, 0)
+    subject, patterns = writer.pick(
+        [
+            (f"({first}, {second})", [f"({a}, {b})", f"[{a}, *_] as {b}", f"{b} as {a}"]),
+            (f"{{'k': {first}, 'l': {second}}}", [f"{{'k': {a}}} as {b}", f"{{'l': {a}, **{b}}}"]),
+            (f"1.0 * ({first})", [a, f"({a})"]),
+        ]
+    )
+    writer.emit(depth, f"{total} = 0.5")
+    writer.emit(depth, f"match {subject}:")
+    for _ in range(writer.draw(st.integers(1, 3))):
+        pattern = writer.pick(patterns)
+        number = f"{a}[1]" if pattern == f"{b} as {a}" else a
+        guard = writer.pick([f"np.sin({number}) > 0.3", f"{number} < 0", writer.condition(scope)])
+        writer.emit(depth + 1, f"case {pattern} if {guard}:")
+        writer.emit(depth + 2, f"{total} = np.tanh({number} * {number})")
+        if writer.flip():
+            writer.block(scope.inner(), depth + 2, 2)
+    scope.scalars.append(total)
+    return None
+
+
 def _body(writer: Writer, scope: Scope, depth: int, **bound: list[str]) -> None:
     """The trips of a loop that binds these names."""
     inner = scope.inner(in_loop=True)

@@ -202,7 +202,6 @@ def matched(writer: Writer, scope: Scope, depth: int) -> None:
     subject, patterns = writer.pick(
         [
             (f"({first}, {second})", [f"({a}, {b})", f"[{a}, *_] as {b}", f"{b} as {a}"]),
-            (f"{{'k': {first}, 'l': {second}}}", [f"{{'k': {a}}} as {b}", f"{{'l': {a}, **{b}}}"]),
             (f"1.0 * ({first})", [a, f"({a})"]),
         ]
     )

@@ -266,7 +266,8 @@ def _kind(lowering: Lowering, item: Any) -> Any:
     type_ = lowering.value(item).type
     if not isinstance(type_, (Array, Scalar)):
         raise MisfitError("it takes arrays, numbers and dtypes", "", lowering.builder.location)
-    if number_classes.are_several(lowering, lowering.value(item)):
+    by_user = not lowering.frame.is_of_package
+    if by_user and number_classes.are_several(lowering, lowering.value(item)):
         number_classes.refuse_dtype(lowering, lowering.frame.statement)
     number = np.zeros((), type_.dtype)
     return number.item() if isinstance(type_, Scalar) and type_.weak else number.dtype

@@ -68,11 +68,12 @@ def may_hold_integers(lowering: Lowering, array: Value) -> bool:
 
 
 def are_several(lowering: Lowering, value: Value) -> bool:
-    """Whether a number may be of several classes, or an array of integers or floats."""
-    if isinstance(value.type, Scalar):
-        return len(possible(lowering, value)) > 1
-    is_array = isinstance(value.type, Array) and _is_floating(value)
-    return is_array and may_hold_integers(lowering, value)
+    """Whether a number is of several classes, or an array of integers or floats, on paths that the
+    program has."""
+    is_of_user = bool(lowering.frames) and not lowering.frames[0].is_of_package
+    if not is_of_user or not isinstance(value.type, (Scalar, Array)) or not _is_floating(value):
+        return False
+    return len(_Search(lowering, doubts=False).settled(value)) > 1
 
 
 def any_several(lowering: Lowering) -> bool:
@@ -111,11 +112,13 @@ class _Search:
     """Of which classes numbers may be, and the items of arrays and of lists that arrays are made
     of; in rounds: in each, what has been found before is what a loop hands on to its next trip.
 
+    doubts: whether a number of which nothing is known is taken to be of any class below its type.
     carried: of the parameters of loops that have been lowered, where their values are from.
     """
 
-    def __init__(self, lowering: Lowering) -> None:
+    def __init__(self, lowering: Lowering, doubts: bool = True) -> None:
         self.lowering = lowering
+        self.doubts = doubts
         self.carried: dict[Value, tuple[Value, ...]] = {}
         self.found: dict[Value, Classes] = {}
         self.seen: set[Value] = set()
@@ -163,7 +166,7 @@ class _Search:
         loops = self.lowering.loops
         if isinstance(value.type, Scalar):
             is_input = value in self.lowering.outside.leaves
-            return _own(value.type) if is_input else _below(value.type)
+            return _own(value.type) if is_input else self._unknown(value.type)
         if value in loops.rows:
             return self.of(loops.rows[value])
         if value not in loops.carried:
@@ -178,14 +181,18 @@ class _Search:
         what they are given may be of several."""
         callee, operands = operation.callee, operation.operands
         if operation.primitive is CALL or any(map(_is_container, operands)):
-            return _below(type_)
-        classes = [self.of(operand) for operand in operands if not _is_opaque(operand)]
+            return self._unknown(type_)
+        numbers = [o for o in operands if not (_is_opaque(o) or _is_container(o))]
+        classes = [self.of(operand) for operand in numbers]
         if callee in _HANDING_ON:
             return frozenset[type]().union(*classes)
         is_of_numbers = all(isinstance(operand.type, Scalar) for operand in operands)
         if is_of_numbers and (callee in _ARITHMETIC or isinstance(callee, np.ufunc)):
             return self._of_arithmetic(callee, classes, type_)
         return _own(type_) if all(len(each) < 2 for each in classes) else _below(type_)
+
+    def _unknown(self, type_: Scalar) -> Classes:
+        return _below(type_) if self.doubts else _own(type_)
 
     def _of_arithmetic(self, callee: Any, classes: list[Classes], type_: Scalar) -> Classes:
         if not all(classes) or not _is_divided(classes):

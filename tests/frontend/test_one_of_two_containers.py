@@ -194,3 +194,18 @@ def test_what_a_loop_makes_one_of_two_is_right_or_refused(new: str) -> None:
         check(program_of(*lines))
     except UnsupportedError as error:
         assert "may share memory" in str(error)
+
+
+BASE, OTHER = {"a": 1.0}, {"a": 2.0}
+
+
+def test_a_dict_from_outside_that_is_one_of_two_is_changed_where_it_is() -> None:
+    def function(x):
+        chosen = BASE if x[0] > 0 else OTHER
+        chosen["a"] = x[1]
+        return BASE["a"] * x[0] + OTHER["a"] * x[2]
+
+    BASE["a"], OTHER["a"] = 1.0, 2.0
+    value, gradient = gs.value_and_grad(function)(np.array([0.5, 1.5, -0.5]))
+    assert (value, gradient.tolist()) == (0.5 * 1.5 - 1.0, [1.5, 0.5, 2.0])
+    assert (BASE["a"], OTHER["a"]) == (1.5, 2.0)

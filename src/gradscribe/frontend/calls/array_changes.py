@@ -86,6 +86,8 @@ def change_each(x: Any, index: Any, values: Any, operation: Any) -> None:
     elif np.ndim(values) != np.ndim(x) or len(values) == 1:
         change_places(x, index, values, operation)
     else:
+        if len(values) != len(index):
+            raise ValueError("array is not broadcastable to correct shape")
         for i, value in zip(index, values):  # noqa: B905
             x[i] = operation(x[i], value)
 

@@ -39,6 +39,10 @@ def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
     if opaque.is_opaque(arguments[0]):
         return opaque.emit(lowering, isinstance, arguments, keywords, BOOL)
     asked = tuple(c.value for c in classes)
+    try:
+        isinstance(None, asked)
+    except TypeError as error:  # it asks for what is no class
+        lowering.raises(node, error)
     found = _instances(lowering, node, arguments[0], asked)
     if len(found) > 1 and not tensors.may_be_without_axes(lowering, arguments[0]):
         return opaque.emit(lowering, isinstance, (arguments[0], Static(asked)), {}, BOOL)

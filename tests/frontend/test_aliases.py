@@ -161,3 +161,37 @@ def bound_in_each_trip(x):
 def test_a_name_that_trips_bind_to_an_array_sees_its_stores_or_is_refused() -> None:
     with pytest.raises(errors.AliasingError, match="`z`, which may share memory with `q`"):
         gs.grad(bound_in_each_trip)(np.array([0.7, 1.3, -0.4]))
+
+
+def left_before_it_is_bound_anew(x):
+    z, w = x * 1, x * 2
+    q = w
+    for i in range(3):
+        q = z if x[0] > 0 else w
+        z[0] += x[1]
+        if x[i] < 0:
+            break
+        q = x * 0
+    return np.sum(q)
+
+
+def next_trip_before_it_is_bound_anew(x):
+    z, w = x * 1, x * 2
+    q = w
+    for value in x:
+        q = z if x[0] > 0 else w
+        z[0] += x[1]
+        if value < 0:
+            continue
+        q = x * 0
+    return np.sum(q)
+
+
+@pytest.mark.parametrize(
+    "function", [left_before_it_is_bound_anew, next_trip_before_it_is_bound_anew]
+)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_name_is_live_where_a_loop_may_be_left(function: Any, sign: int) -> None:
+    x = sign * np.array([0.7, 1.3, -0.4])
+    assert gs.value_and_grad(function)(x)[0] == function(x)
+    gs.testing.check_grad(function, x)

@@ -1,7 +1,8 @@
 """Which names of a function are read after a statement, before they are bound anew.
 
 A backward analysis of the tree. It may call a name live that is not, never the other way round:
-what nested functions read is always live, exits and exceptions may lead anywhere after them.
+what nested functions read is always live, `break` and `continue` lead where they lead, and an
+exception may lead from anywhere in a `try` or `with` to what stands after it.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ def _reads_of_comprehension(node: Any) -> Names:
 
 class _Liveness:
     """after: what is found. always: the names that nested functions read, and generators that may
-    be kept for later."""
+    be kept for later. handled: those that are live where an exception leads from here. loops: those
+    that are live where `break` and `continue` lead, in each loop around."""
 
     def __init__(self, body: Sequence[Any], by_functions: bool) -> None:
         self.after: dict[Any, Names] = {}
@@ -65,12 +67,15 @@ class _Liveness:
         kept = {g for g in nodes if isinstance(g, gast.GeneratorExp)}
         kept -= {a for call in nodes if isinstance(call, gast.Call) for a in call.args}
         self._always = reads_of(*kept, *(n for n in nodes if isinstance(n, functions)))
+        self._handled = _NOTHING
+        self._loops: list[tuple[Names, Names]] = []
 
     def block(self, statements: Iterable[Any], out: Names) -> Names:
         """The names that are live before a block, of those that are live after it."""
         for statement in reversed(list(statements)):
+            out |= self._handled
             self.after[statement] = self.after.get(statement, self._always) | out
-            out = self._before(statement, out)
+            out = self._before(statement, out) | self._handled
         return out
 
     def _before(self, node: Any, out: Names) -> Names:
@@ -89,16 +94,24 @@ class _Liveness:
             return self._loop(node, out, node.test, _NOTHING)
         if isinstance(node, (gast.With, gast.Try, gast.Match)):
             anywhere = out | reads_of(node)
+            outer = self._handled
+            if not isinstance(node, gast.Match):
+                self._handled |= anywhere
             for block in _blocks(node):
                 self.block(block, anywhere)
+            self._handled = outer
             return anywhere
+        if isinstance(node, (gast.Break, gast.Continue)):
+            return self._loops[-1][isinstance(node, gast.Continue)]
         return out | reads_of(node)
 
     def _loop(self, node: Any, out: Names, header: Any, bound: Names) -> Names:
-        """Each trip may be followed by the next one; `break` and `continue` may stand anywhere."""
+        """Each trip may be followed by the next one."""
         head = self.block(node.orelse, out) | out | reads_of(header)
         while True:
+            self._loops.append((out, head))
             before = head | (self.block(node.body, head) - bound) | reads_of(header)
+            self._loops.pop()
             if before == head:
                 return head
             head = before

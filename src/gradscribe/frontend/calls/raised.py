@@ -115,7 +115,7 @@ def _for_types(
     if isinstance(python, _OF_TYPES):
         return python
     rest = {name: item for name, item in keywords.items() if not _is_text(item)}
-    is_of_option = isinstance(python, ValueError) and len(rest) < len(keywords)
+    is_of_option = type(python) is ValueError and len(rest) < len(keywords)
     return python if is_of_option and raised(rest) is None else None
 
 

@@ -108,9 +108,8 @@ def _live(lowering: Lowering) -> Iterator[tuple[str, Any]]:
         yield item.storage.name or "what the loop runs over", item
     for cell in lowering.outside.fields.values():
         yield cell.name, DictRef(cell)
-    captured = lowering.outside.captured.values()
-    for (_, parameter), item in zip(lowering.outside.captures, captured, strict=True):
-        yield parameter.name, item  # the caller may read it
+    for item in lowering.outside.captured.values():  # the caller may read it
+        yield getattr(getattr(item, "storage", None), "name", "") or "a variable from outside", item
     if lowering.enclosed is not None:  # what a recursive function leaves in them, its caller reads
         yield from lowering.enclosed.given_lists()
 

@@ -20,7 +20,7 @@ CALLS = {
     "an `out` that is no array": lambda x: np.exp(x, True),
     "a dtype that is none": lambda x: np.asarray(x, {1, 2}),
     "a dtype of numbers": lambda x: np.asarray([x, x], [1, 2]),
-    "a dtype that is a module": lambda x: np.array([x[0], 1.0], np),
+    "a dtype that is a module": lambda x: np.array([x[0], 1.0], collections),
     "decimals that are none": lambda x: x.round(None),
     "a start that is a generator": lambda x: sum(x, (t for t in x)),
     "what has no hash": lambda x: collections.Counter([[x[0]], [x[1]]]),

@@ -187,8 +187,27 @@ def next_trip_before_it_is_bound_anew(x):
     return np.sum(q)
 
 
+def left_by_a_match(x):
+    z, w, n = x * 1, x * 2, 0
+    q = w
+    while n < 3:
+        q = z if x[0] > 0 else w
+        z[0] += x[1]
+        n += 1
+        match n:
+            case 2:
+                break
+            case _:
+                pass
+        q = x * 0
+    else:
+        q = x * 3
+    return np.sum(q)
+
+
 @pytest.mark.parametrize(
-    "function", [left_before_it_is_bound_anew, next_trip_before_it_is_bound_anew]
+    "function",
+    [left_before_it_is_bound_anew, next_trip_before_it_is_bound_anew, left_by_a_match],
 )
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_name_is_live_where_a_loop_may_be_left(function: Any, sign: int) -> None:

@@ -97,10 +97,9 @@ class _Liveness:
             outer = self._handled
             if not isinstance(node, gast.Match):
                 self._handled |= anywhere
-            for block in _blocks(node):
-                self.block(block, anywhere)
+            before = [self.block(block, anywhere) for block in _blocks(node)]
             self._handled = outer
-            return anywhere
+            return anywhere.union(*before)
         if isinstance(node, (gast.Break, gast.Continue)):
             return self._loops[-1][isinstance(node, gast.Continue)]
         return out | reads_of(node)

@@ -2,14 +2,13 @@
 
 import itertools
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import collector
-from tests.sampling import RUN
+from tests.sampling import RUN, is_one_in
 
 # Reading 90,000 lines anew takes longer than most selections of tests; `make clean` removes this.
 sys.dont_write_bytecode = False
@@ -29,8 +28,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=int,
         default=0,
         metavar="THIN",
-        help="check one slice of each long table: 1: as thick as the table says, 4: a fourth of "
-        "that, 0: all rows (the default)",
+        help="check one slice of each long table: 1: all of these tests, 2: half of them, "
+        "0: all tests of all rows (the default)",
     )
     parser.addoption(
         "--draw",
@@ -66,16 +65,19 @@ def _again() -> str:
     return f"--sample {RUN.thin} --draw {RUN.draw}"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Of each file, the tests of one row of a table run one after the other: what is compiled
-    for the row is then still there."""
-    rows: dict[tuple[Path, str], int] = {}
+    for the row is then still there. A thin sample leaves rows out."""
+    rows: dict[str, int] = {}
 
-    def place(item: pytest.Item) -> int:
+    def row(item: pytest.Item) -> str:
         call = getattr(item, "callspec", None)
-        return rows.setdefault((item.path, call.id if call else item.nodeid), len(rows))
+        return f"{item.path.name}: {call.id}" if call else item.nodeid
 
-    items.sort(key=place)
+    left_out = {item for item in items if not is_one_in(RUN.thin, row(item))}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
+    items.sort(key=lambda item: rows.setdefault(row(item), len(rows)))
 
 
 def pytest_runtest_setup() -> None:

@@ -116,15 +116,19 @@ def _in_file(tree: ast.Module, file: str) -> Iterator[Refusal]:
     held = _assigned(tree, ast.Attribute, {})
     for scope in ast.walk(tree):
         if isinstance(scope, (ast.FunctionDef, ast.Module)):
-            named = held | _assigned(scope, ast.Name, held)
-            for node in _own_nodes(scope):
-                if isinstance(node, ast.Call) and (name := _name(node.func)) in calls:
-                    texts = [_texts(argument, named) for argument in node.args]
-                    position, usual = calls[name]
-                    advices = (*texts[position + 1 :], usual or ("",))[0]
-                    for what in itertools.chain(*texts[position : position + 1]):
-                        if what.strip("…. "):
-                            yield Refusal(what, tuple(advices), file, name in _REASONS)
+            said = [
+                (node, name)
+                for node in _own_nodes(scope)
+                if isinstance(node, ast.Call) and (name := _name(node.func)) in calls
+            ]
+            named = held | _assigned(scope, ast.Name, held) if said else held
+            for node, name in said:
+                texts = [_texts(argument, named) for argument in node.args]
+                position, usual = calls[name]
+                advices = (*texts[position + 1 :], usual or ("",))[0]
+                for what in itertools.chain(*texts[position : position + 1]):
+                    if what.strip("…. "):
+                        yield Refusal(what, tuple(advices), file, name in _REASONS)
 
 
 def _own_calls(tree: ast.Module) -> Calls:

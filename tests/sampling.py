@@ -1,8 +1,9 @@
 """What a sampled run checks of the long tables: `pytest --sample 1`, which is `make test`.
 
 Each table says how many of its rows make one slice, and each run draws which slice it checks:
-run by run, all of it. `--sample 4` takes slices that are four times as thin. Without `--sample`
-every row is checked: that is `make test-all`, and what `pytest FILE` or `pytest -k NAME` do.
+run by run, all of it. `--sample 2` runs half of these tests, which half is drawn too. Without
+`--sample` every row is checked: that is `make test-all`, and what `pytest FILE` or
+`pytest -k NAME` do.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Row = TypeVar("Row")
 class Run:
     """The run at hand; pytest's options set it before a table is read.
 
-    thin: how much thinner slices are than the tables say; 0: every row is checked.
+    thin: one in how many tests runs, of those that the slices leave; 0: every row is checked.
     draw: the number that chooses the slices, and seeds the generated programs.
     """
 
@@ -44,16 +45,16 @@ RUN = Run()
 def one_in(number: int, rows: Iterable[Row]) -> list[Row]:
     """The rows of a table that this run checks: one in so many, or all."""
     table = list(rows)
-    step = max(min(number * RUN.thin, len(table)), 1)
+    step = max(min(number, len(table)), 1) if RUN.thin else 1
     return table[RUN.draw % step :: step]
 
 
 def is_one_in(number: int, name: str) -> bool:
     """Whether this run checks a row that is known by its name alone."""
-    step = max(number * RUN.thin, 1)
+    step = number if RUN.thin else 1
     return zlib.crc32(name.encode()) % step == RUN.draw % step
 
 
 def examples(whole: int, sample: int) -> int:
     """How many examples hypothesis draws: in a run of everything, and in a sampled one."""
-    return max(sample // RUN.thin, 1) if RUN.thin else whole
+    return sample if RUN.thin else whole

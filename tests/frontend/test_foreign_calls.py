@@ -366,6 +366,24 @@ def test_a_class_that_holds_its_own_objects_is_looked_into_once():
     assert gs.grad(f)(X).tolist() == [1, 1, 1, 1]
 
 
+class Pair(ctypes.Array):
+    _type_, _length_ = ctypes.c_double, 2
+
+
+class Hexadecimal(float):
+    pass
+
+
+def test_python_makes_methods_in_c_anew_when_they_are_read():
+    def f(x):
+        written = np.ones(4)
+        pair = Pair.from_buffer(written)
+        pair[1] = 6.0
+        return Hexadecimal.fromhex("0x1.8p+1") * np.sum(written * x)
+
+    assert gs.grad(f)(X).tolist() == [3, 18, 3, 3]
+
+
 # -- as they are written -----------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ import collections
 import copy
 import dataclasses
 import functools
+import operator
 from typing import NamedTuple
 
 import numpy as np
@@ -73,6 +74,21 @@ class Fixed:
 
 class WithFixed:
     rate = Fixed()
+
+
+class Making(type):
+    @property
+    def first(cls):
+        return operator.itemgetter(0)
+
+
+class Made(metaclass=Making):
+    pass
+
+
+@refused("`first` is another object at each reading", X)
+def made_at_each_reading(x):
+    return Made.first(x)
 
 
 @refused("`Point` has no attribute `c`", X)

@@ -13,13 +13,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import CellType, CodeType, FunctionType
-from typing import Any
+from typing import Any, NoReturn
 
 from gradscribe.compiler import item_texts
 from gradscribe.compiler.item_texts import item_text, key_text
 from gradscribe.compiler.keys import Key, contents_of, items_key, key_of, lies_in_order
+from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.interface import Capture, Dependency, Path, Step
 from gradscribe.ir.affine import Affine, Source, Symbol
+from gradscribe.ir.core import Location
 from gradscribe.ir.lengths import Guard
 from gradscribe.ir.probing import has
 
@@ -79,6 +81,17 @@ class Entry:
         exec(text, names.namespace)
         match: Callable[[Values], Values | None] = names.namespace["match"]
         return match
+
+    def refuse_unsteady(self, values: Values, location: Location | None) -> NoReturn:
+        """Refuse what does not hold even for the call that the lowering was made for: an object
+        that is another one each time that it is read."""
+        names = self._names()
+        for dependency in self.dependencies:
+            check = _CHECKS[dependency.kind](names, dependency)
+            if not eval(check, names.namespace, {"a": values}):
+                what = f"`{dependency.path.steps[-1][1]}` is another object at each reading"
+                raise UnsupportedError(what, "read it once, before the call", location)
+        raise AssertionError("a lowering holds for the call that it was made for")
 
     def finder(self, paths: Iterable[Path]) -> Callable[[Values], Values]:
         """The function that finds, for the values of a call, what these paths lead to."""

@@ -120,8 +120,8 @@ class Program:
             if made and error.location and error.location.filename == self.code.co_filename:
                 error.location = _definition(values[0])
             raise
-        matched = primal.match(values)
-        assert matched is not None, "a lowering holds for the call that it was made for"
+        if (matched := primal.match(values)) is None:
+            primal.entry.refuse_unsteady(values, primal.location)
         self.primals[key] = _remembered([primal, *self.primals.get(key, ())])
         return primal, matched
 
@@ -206,7 +206,7 @@ class Primal:
         self.lowered: Lowered = frontend.lower(
             function, self.arguments, self.facts, self._capture, keyed, numbers, recording
         )
-        self._entry = self._new_entry(len(arguments))
+        self.entry = self._new_entry(len(arguments))
         self._guards = -1
         self._match: Callable[[Values], Values | None]
         self._specializations: dict[Any, Specialization] = {}
@@ -274,12 +274,12 @@ class Primal:
         made anew when a transform has assumed more."""
         if self._guards != len(self.facts.guards):
             self._guards = len(self.facts.guards)
-            self._match = self._entry.matcher(self.facts.guards)
+            self._match = self.entry.matcher(self.facts.guards)
         return self._match(values)
 
     def finder(self, paths: Iterable[Path]) -> Callable[[Values], Values]:
         """The function that finds objects for the values of a call."""
-        return self._entry.finder(paths)
+        return self.entry.finder(paths)
 
     @property
     def leaf_names(self) -> Sequence[str]:

@@ -42,8 +42,17 @@ def is_library_module(name: Any) -> bool:
 
 def depend(lowering: Lowering, path: Path, value: Any, kind: DependencyKind = "identity") -> None:
     """Note that the path must lead to this value (of this class, …) in each call."""
+    if kind == "identity" and _is_made_when_read(value):
+        kind = "equality"
     names = value if kind in ("present", "absent", "without") else None
     lowering.outside.dependencies[path.place, kind, names] = Dependency(path, value, kind)
+
+
+def _is_made_when_read(value: Any) -> bool:
+    """Whether Python makes another object, equal to this one, each time that it is read: a method
+    in C, bound to its receiver."""
+    is_bound = isinstance(value, (types.BuiltinMethodType, types.MethodWrapperType))
+    return is_bound and not isinstance(value.__self__, types.ModuleType)
 
 
 def identities(lowering: Lowering) -> None:

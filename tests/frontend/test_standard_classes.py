@@ -87,6 +87,18 @@ def arrays_by_key(x):
     return (rows[0] * rows[1]).sum()
 
 
+def what_they_are_given_is_checked(x):
+    rates = defaultdict(lambda: x[0], a=x[1])
+    try:
+        return x[2] * len(defaultdict(x))
+    except TypeError:
+        pass
+    try:
+        return x[2] * len(deque([1, 2], -1))
+    except ValueError:
+        return rates["a"] * rates["b"]
+
+
 def heap_sort(x):
     heap = []
     for v in x:
@@ -154,6 +166,7 @@ PROGRAMS = [
     counts,
     sums_by_key,
     arrays_by_key,
+    what_they_are_given_is_checked,
     heap_sort,
     heap_of_a_list,
     shortest_path,

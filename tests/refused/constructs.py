@@ -11,6 +11,11 @@ X = np.linspace(0.5, 2.0, 4)
 RATES = {("a", "b"): 2.0}
 
 
+@refused("`type` makes a class here", X)
+def class_made_by_type(x):
+    return x[0] * type("Two", (), {"factor": 2.0}).factor
+
+
 @refused("`async` and `await` are not supported", X)
 def asynchronous_helper(x):
     async def fetched():

@@ -207,8 +207,11 @@ def _issubclass(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
 
 
 def _type(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    if len(arguments) in (0, 2):
+    if len(arguments) not in (1, 3) or (keywords and len(arguments) == 1):
         lowering.raises(node, TypeError("type() takes 1 or 3 arguments"))
+    if len(arguments) == 3:
+        what = "`type` makes a class here"
+        lowering.unsupported(node, what, "write a `class` statement, or make the class outside")
     if opaque.is_opaque(arguments[0]):
         return opaque.emit(lowering, type, arguments, keywords, Opaque(type))
     return Static(known_class(lowering, node, arguments[0]))

@@ -7,6 +7,7 @@ lists as they are. What they hold is differentiated through as what lists and di
 from __future__ import annotations
 
 import collections
+import operator
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ class Queue:
     """A `collections.deque`, as a list."""
 
     def __init__(self, items: Any = (), maxlen: Any = None) -> None:
+        if maxlen is not None and operator.index(maxlen) < 0:
+            raise ValueError("maxlen must be non-negative")
         self.held: list[Any] = []
         self.maxlen = maxlen
         self.extend(items)
@@ -130,9 +133,11 @@ class HeldItems:
 class DefaultItems(HeldItems):
     """A `collections.defaultdict`, as a dict."""
 
-    def __init__(self, default_factory: Any = None, items: Any = ()) -> None:
+    def __init__(self, default_factory: Any = None, items: Any = (), **named: Any) -> None:
+        if default_factory is not None and not callable(default_factory):
+            raise TypeError("first argument must be callable or None")
         self.default_factory = default_factory
-        self.held = dict(items)
+        self.held = dict(items, **named)
 
     def __getitem__(self, key: Any) -> Any:
         if self.default_factory is not None and key not in self.held:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import threading
+import time
 import warnings
 from typing import Any
 
@@ -177,3 +180,149 @@ def test_warnings_are_caught_where_the_function_says(function: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         agrees(function, np.array([0.5, 1.5, 2.5, 3.5]))
+
+
+@contextlib.contextmanager
+def logged():
+    try:
+        yield 2.0
+    except ValueError as error:
+        warnings.warn(str(error), stacklevel=1)
+
+
+@contextlib.contextmanager
+def in_another():
+    with contextlib.ExitStack() as stack, logged():
+        stack.enter_context(np.errstate(all="ignore"))
+        yield
+
+
+class Swallow:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, cls, error, traceback):
+        return cls is not None and issubclass(cls, ArithmeticError)
+
+
+def raises_in_the_block(x):
+    y = x[1]
+    with logged():
+        if x[0] > 1:
+            raise ValueError
+        y = x[1] ** 2
+    return y
+
+
+def raises_what_is_not_used(x):
+    y = x[1]
+    with np.errstate(all="ignore"), in_another():
+        np.linalg.inv(np.zeros((2, 2)) if x[0] > 1 else np.eye(2))
+        int("one" if x[0] > 1 else "1")
+        y = x[1] ** 2
+    return y
+
+
+def leaves_a_branch_or_not(x):
+    if x[1] > 0:
+        with Swallow():
+            1 / int(x[0] < 1)
+            return x[1] ** 2
+    return x[1] * x[2]
+
+
+def leaves_a_loop_or_not(x):
+    y = x[2]
+    for _ in range(3):
+        with contextlib.suppress(ValueError), np.errstate(all="ignore"):
+            if x[0] > 1:
+                raise ValueError
+            break
+        y = y * x[1]
+    return y**2
+
+
+def raises_what_is_passed_on(x):
+    try:
+        with logged(), Swallow():
+            if x[0] > 1:
+                raise KeyError
+            return x[1] ** 2
+    except KeyError:
+        return x[1] * 9
+
+
+@logged()
+def decorated(x):
+    if x[0] > 1:
+        raise ValueError
+    return x[1] ** 2
+
+
+def by_a_decorated_helper(x):
+    found = decorated(x)
+    return x[1] * x[2] if found is None else found
+
+
+def makes_its_manager(x):
+    @contextlib.contextmanager
+    def going_on(flag):
+        try:
+            yield
+        except ValueError:
+            if not flag:
+                raise
+
+    y = x[1]
+    with going_on(x[2] > 0):
+        if x[0] > 1:
+            raise ValueError
+        y = x[1] ** 2
+    return y
+
+
+@pytest.mark.parametrize("first", [0.5, 1.5])
+@pytest.mark.parametrize(
+    "function",
+    [
+        raises_in_the_block,
+        raises_what_is_not_used,
+        leaves_a_branch_or_not,
+        leaves_a_loop_or_not,
+        raises_what_is_passed_on,
+        by_a_decorated_helper,
+        makes_its_manager,
+    ],
+)
+def test_managers_that_end_exceptions_end_them(function: Any, first: float) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        agrees(function, np.array([first, 1.3, 0.4]))
+        tensors_agree(function, np.array([first, 1.3, 0.4]))
+
+
+@contextlib.contextmanager
+def timed(times):
+    start = time.perf_counter()
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except KeyError as error:
+        raise RuntimeError from error
+    finally:
+        times.append(time.perf_counter() - start)
+
+
+def in_managers_that_end_nothing(x):
+    times = []
+    with timed(times), threading.Lock(), open(os.devnull, "w") as stream:
+        stream.write("sum")
+        y = x.sum()
+    return y
+
+
+def test_managers_that_end_no_exception_stay_as_they_are_written() -> None:
+    gradient = gs.grad(in_managers_that_end_nothing)
+    assert gradient(x5).tolist() == [1.0] * 5
+    assert "    with timed([]):" in gradient.source
+    assert "__exit__" not in gradient.source

@@ -301,22 +301,3 @@ def test_opaque_values_are_converted_before_they_are_computed_with() -> None:
     with pytest.raises(UnsupportedError, match="whose type is not known") as refused:
         gs.grad(unconverted)(x5)
     assert "convert it where it is made, as in `float(…)`" in str(refused.value)
-
-
-class Swallower:
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        return True
-
-
-def swallowing(x):
-    with Swallower():
-        x = x * 2
-    return x.sum()
-
-
-def test_manager_that_may_suppress_exceptions_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match="`Swallower` may suppress exceptions"):
-        gs.grad(swallowing)(x5)

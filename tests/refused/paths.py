@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import numpy as np
 
 import gradscribe as gs
@@ -35,12 +33,6 @@ def unknown_exceptions(x):
         return np.log(x[0])
     except 3:
         return x[0]
-
-
-@refused("`suppress` among other managers is not supported", X)
-def suppress_with_another(x):
-    with contextlib.suppress(ValueError), np.errstate(all="ignore"):
-        return np.log(x[0])
 
 
 @refused("a `finally` that leaves would end an exception here", X)
@@ -135,20 +127,6 @@ def leaves_a_mode(x):
 def computed_mode(x):
     with gs.set_grad_enabled(x[0] > 1):
         return np.sum(x * x)
-
-
-@refused("the context manager `Swallower` may suppress exceptions", X)
-def swallowed(x):
-    with Swallower():
-        return np.sum(x)
-
-
-class Swallower:
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        return True
 
 
 @refused("this value is no context manager", X)

@@ -44,13 +44,19 @@ class Source:
     statement: Location | None = None
     whole: bool = False
 
+    def replace(self, statement: Any, by: Any) -> None:
+        """Let a statement that was made for another have the same names live after it."""
+        for live in (self.live, self.live_itself):
+            if statement in live:
+                live[by] = live[statement]
+
     @functools.cached_property
-    def live(self) -> Mapping[Any, frozenset[str]]:
+    def live(self) -> dict[Any, frozenset[str]]:
         """The names that are live after each statement."""
         return live_names(self.node.body) if isinstance(self.node.body, list) else {}
 
     @functools.cached_property
-    def live_itself(self) -> Mapping[Any, frozenset[str]]:
+    def live_itself(self) -> dict[Any, frozenset[str]]:
         """Those that the function itself reads; functions in it may read others."""
         body = self.node.body
         return live_names(body, by_functions=False) if isinstance(body, list) else {}

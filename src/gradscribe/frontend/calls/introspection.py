@@ -203,6 +203,8 @@ def _callable(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
 
 
 def _issubclass(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    if any(map(opaque.is_opaque, arguments)):  # a class that is known where this runs
+        return opaque.emit(lowering, issubclass, arguments, keywords, BOOL)
     return Static(issubclass(*(object_of(lowering, node, a) for a in arguments)))
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import types
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -21,12 +20,12 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import wording
 from gradscribe.frontend.calls import handlers, opaque
 from gradscribe.frontend.calls.run_time_arguments import argument_of
+from gradscribe.frontend.control import suppression
 from gradscribe.frontend.data import protocols
 from gradscribe.frontend.data.instances import class_of, is_object
 from gradscribe.frontend.frame import RAISED
 from gradscribe.frontend.interruptions import AlwaysRaisesError
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.source import source_of
 from gradscribe.frontend.values import InstanceRef, Manager, Static
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import probe
@@ -43,59 +42,45 @@ def with_statement(lowering: Lowering, node: Any) -> None:
     from gradscribe.frontend.expressions import expression
     from gradscribe.frontend.statements import statements
 
-    def enter(position: int) -> None:
-        if position == len(node.items):
-            statements(lowering, node.body)
-            return
-        item = node.items[position]
-        lowering.entering = item.context_expr
-        manager = _manager(lowering, item.context_expr, expression(lowering, item.context_expr))
+    first, *others = node.items
+    if others:
+        inner, outer = gast.With(others, node.body), gast.With([first], [])
+        outer.body.append(inner)
+        for made in (inner, outer):
+            lowering.frame.source.replace(node, gast.copy_location(made, node))
+        node = outer
+    lowering.entering = first.context_expr
+    item = expression(lowering, first.context_expr)
+    manager = _manager(lowering, first.context_expr, item)
+    if manager is None:
+        suppression.with_suppressing(lowering, node, item)
+        return
 
-        def body(handed_out: Any) -> None:
-            if item.optional_vars is not None:
-                assign(lowering, item.optional_vars, handed_out)
-            enter(position + 1)
+    def body(handed_out: Any) -> None:
+        if first.optional_vars is not None:
+            assign(lowering, first.optional_vars, handed_out)
+        statements(lowering, node.body)
 
-        _KINDS[manager.kind](lowering, node, manager, body)
-
-    enter(0)
+    _KINDS[manager.kind](lowering, node, manager, body)
 
 
-def _manager(lowering: Lowering, node: Any, item: Any) -> Manager:
-    """What is entered: a manager that means something here, or an object of the user's."""
+def _manager(lowering: Lowering, node: Any, item: Any) -> Manager | None:
+    """What is entered: a manager that means something here, or an object of the user's. None of an
+    object that may end exceptions."""
     if isinstance(item, Manager):
         return item
-    cls = class_of(item) if is_object(item) else None
-    if opaque.is_opaque(item):
-        cls = item.type.cls
-    elif cls is None or probe(cls, "__enter__") is None:
+    if not opaque.is_opaque(item) and not (
+        is_object(item) and probe(class_of(item), "__enter__") is not None
+    ):
         lowering.unsupported(
             node,
             "this value is no context manager",
             "use it around the call of the function",
             python=_NO_MANAGER,
         )
-    if cls is not None and may_suppress(cls):
-        lowering.unsupported(
-            node,
-            f"the context manager `{cls.__name__}` may suppress exceptions",
-            "catch them outside of the function",
-        )
+    if suppression.is_suppressing(lowering, item):
+        return None
     return Manager("inlined" if isinstance(item, InstanceRef) else "kept", (item,))
-
-
-def may_suppress(cls: type) -> bool:
-    """Whether leaving a manager of this class can end an exception: `__exit__` may return
-    something that is true."""
-    leave = probe(cls, "__exit__")
-    if not isinstance(leave, types.FunctionType) or cls.__module__ == "contextlib":
-        return False
-    body = source_of(leave.__code__).node.body
-    returned = [n.value for part in body for n in gast.walk(part) if isinstance(n, gast.Return)]
-    return not all(
-        value is None or (isinstance(value, gast.Constant) and not value.value)
-        for value in returned
-    )
 
 
 Body = Callable[[Any], None]

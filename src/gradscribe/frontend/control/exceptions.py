@@ -68,12 +68,6 @@ def _handled(lowering: Lowering, node: Any) -> None:
 def suppressing(lowering: Lowering, node: Any, manager: Manager, body: Any) -> None:
     """`with suppress(…)`: a `try` whose handler does nothing."""
     classes = tuple(static_values.object_of(lowering, node, item) for item in manager.arguments)
-    if len(node.items) > 1:
-        lowering.unsupported(
-            node,
-            "`suppress` among other managers is not supported",
-            "nest it: a `with` statement of its own",
-        )
     Attempt(lowering, node, node.body, [Handler(classes, None, [])], []).run()
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import gast
 
 from gradscribe.frontend.control.branches import branch
-from gradscribe.frontend.frame import EXITS, RAISED
+from gradscribe.frontend.frame import EXITS, RAISED, RETURN_VALUE
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import operate
 from gradscribe.frontend.values import Static
@@ -49,15 +50,24 @@ def guarded(lowering: Lowering, pending: list[str], rest: Callable[[], None]) ->
     branch(lowering, flag, go_on, skip)
 
 
+@contextlib.contextmanager
+def set_aside(lowering: Lowering) -> Iterator[None]:
+    """What is lowered meanwhile is done however the statements before were left."""
+    names = lowering.frame.names
+    left = {name: names.pop(name) for name in (*EXITS, RETURN_VALUE) if name in names}
+    names.update({name: Static(True) for name in left if name in EXITS})
+    yield
+    lowering.frame.names.update(left)
+
+
 def always_leaves(nodes: Sequence[Any]) -> bool:
-    """Whether a block always ends in return, break or continue."""
+    """Whether a block always ends in return, break or continue. (None that ends in a `with` does:
+    its manager may end an exception.)"""
     if not nodes:
         return False
     last = nodes[-1]
     if isinstance(last, gast.If):
         return always_leaves(last.body) and always_leaves(last.orelse)
-    if isinstance(last, gast.With):
-        return always_leaves(last.body)
     if isinstance(last, gast.Match):
         wildcard = getattr(last.cases[-1].pattern, "pattern", last) is None
         return wildcard and all(always_leaves(case.body) for case in last.cases)

@@ -25,6 +25,8 @@ def is_exception(item: Any) -> bool:
 
 def attribute(lowering: Lowering, node: Any, owner: Value, name: str) -> Any:
     """`owner.name` of an exception."""
+    if name == "__traceback__":  # where it was raised, not what it carries
+        return opaque.attribute(lowering, owner, name)
     made = lowering.builder.definition(owner)
     if made is None or not makes_exception(made.callee):
         return _refuse(lowering, node, name)

@@ -1,0 +1,192 @@
+"""Context managers that may end an exception which comes in their block.
+
+Comes in: a `with` statement, its first manager and what is known of that. Goes out: whether
+leaving it may end an exception (where that cannot be read, it may); such a `with` is lowered as
+the `try` that Python defines it by.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import decimal
+import os
+import threading
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import gast
+
+from gradscribe.errors import SourceNotFoundError, UnsupportedError
+from gradscribe.frontend.control.exceptions import Attempt, Handler
+from gradscribe.frontend.control.exits import set_aside
+from gradscribe.frontend.data.instances import class_of
+from gradscribe.frontend.frame import RAISED
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.shared_variables import own_nodes
+from gradscribe.frontend.source import Source, source_of
+from gradscribe.frontend.values import Static
+from gradscribe.ir.core import Value
+from gradscribe.ir.probing import probe
+from gradscribe.ir.types import Opaque
+from gradscribe.primitives.contract_kinds import UNKNOWN
+from gradscribe.primitives.contracts import contract_of_method
+
+_ENTERED = "handed_out = manager.__enter__()"
+_PASSED = """
+failed = True
+if not manager.__exit__(type(error), error, error.__traceback__):
+    raise
+"""
+_LEFT = """
+if not failed:
+    manager.__exit__(None, None, None)
+"""
+
+
+def with_suppressing(lowering: Lowering, node: Any, manager: Any) -> None:
+    """A `with` of one manager, whose value this is, by Python's definition: a `try` whose handler
+    goes on if `__exit__` says so."""
+    from gradscribe.frontend.statements import statements
+
+    (item,) = node.items
+    names = lowering.frame.names
+    hidden = {
+        name: f"{name} of line {node.lineno}, {item.context_expr.col_offset}"
+        for name in ("manager", "handed_out", "failed", "error")
+    }
+
+    def written(text: str) -> list[Any]:
+        return _written(text, hidden, item.context_expr)
+
+    names[hidden["manager"]], names[hidden["failed"]] = manager, Static(False)
+    statements(lowering, written(_ENTERED))
+    body = node.body
+    if item.optional_vars is not None:
+        (bound,) = written("target = handed_out")
+        bound.targets = [item.optional_vars]
+        body = [bound, *body]
+    handler = Handler((BaseException,), hidden["error"], written(_PASSED))
+    Attempt(lowering, node, body, [handler], []).run()
+    if RAISED not in lowering.frame.names:
+        with set_aside(lowering):
+            statements(lowering, written(_LEFT))
+
+
+def _written(text: str, hidden: Mapping[str, str], place: Any) -> list[Any]:
+    """The statements in a text, under names that no program can have."""
+    tree = gast.parse(text)
+    for node in gast.walk(tree):
+        gast.copy_location(node, place)
+        if isinstance(node, gast.Name):
+            node.id = hidden.get(node.id, node.id)
+    return list(tree.body)
+
+
+@contextlib.contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+_OF_GENERATOR = type(_nothing())
+
+_PASSING = (open, threading.Lock, decimal.localcontext, os.scandir)
+"""Compiled functions that make managers which end no exception."""
+
+
+def is_suppressing(lowering: Lowering, item: Any) -> bool:
+    """Whether what is entered may end an exception."""
+    if not isinstance(item, Value):
+        return may_suppress(class_of(item))
+    made = lowering.builder.definition(item)
+    if made is not None and made.callee is _OF_GENERATOR:
+        return generator_may_suppress(made.attributes["args"][0])
+    if made is not None and not maker_may_suppress(made.callee):
+        return False
+    return may_suppress(item.type.cls if isinstance(item.type, Opaque) else None)
+
+
+def may_suppress(cls: type | None) -> bool:
+    """Whether `__exit__` of this class may return something that is true."""
+    if cls is None:
+        return True
+    if contract_of_method(cls, "__exit__") != UNKNOWN:
+        return False
+    source = _source(probe(cls, "__exit__"))
+    if source is None or isinstance(source.node, gast.Lambda):
+        return True
+    returned = [n.value for n in gast.walk(source.node) if isinstance(n, gast.Return)]
+    return not all(
+        value is None or (isinstance(value, gast.Constant) and not value.value)
+        for value in returned
+    )
+
+
+def maker_may_suppress(maker: Any) -> bool:
+    """The same of what a function or class makes."""
+    if isinstance(maker, type):
+        return may_suppress(maker)
+    if probe(maker, "__code__") is probe(_nothing, "__code__"):
+        return generator_may_suppress(probe(maker, "__wrapped__"))
+    return not any(maker is known for known in _PASSING)
+
+
+def generator_may_suppress(function: Any) -> bool:
+    """Whether a function that `contextlib.contextmanager` makes managers of may go on after an
+    exception that comes where it yields."""
+    source = _source(function)
+    if source is None or not source.is_generator:
+        return True
+    return any(_goes_on(node, function) for node in own_nodes(source.node))
+
+
+def _source(function: Any) -> Source | None:
+    if not isinstance(function, types.FunctionType):
+        return None
+    try:
+        return source_of(function.__code__)
+    except (SourceNotFoundError, UnsupportedError):
+        return None
+
+
+def _goes_on(node: Any, generator: types.FunctionType) -> bool:
+    """Whether this statement or expression of a generator may end an exception that comes to it."""
+    if isinstance(node, gast.YieldFrom):
+        return True
+    if not any(isinstance(n, gast.Yield) for part in _body(node) for n in gast.walk(part)):
+        return False
+    if isinstance(node, gast.With):
+        return any(_item_may_suppress(item.context_expr, generator) for item in node.items)
+    if isinstance(node, gast.Try):
+        leaving = (gast.Return, gast.Break, gast.Continue)
+        handled = [handler.body for handler in node.handlers]
+        after = [n for part in (*handled, node.finalbody) for s in part for n in gast.walk(s)]
+        ends = any(not isinstance(body[-1], gast.Raise) for body in handled)
+        return ends or any(isinstance(n, leaving) for n in after)
+    return False
+
+
+def _body(node: Any) -> Sequence[Any]:
+    body = getattr(node, "body", ())
+    return body if isinstance(body, list) else ()
+
+
+def _item_may_suppress(node: Any, generator: types.FunctionType) -> bool:
+    """The same of what a generator has in a `with`, if it is made there by a name from outside."""
+    callee: Any = None
+    for name in _dotted(node.func) if isinstance(node, gast.Call) else ():
+        if callee is not None:
+            callee = probe(callee, name)
+        elif name in generator.__code__.co_names:
+            callee = {**vars(builtins), **generator.__globals__}.get(name)
+    return maker_may_suppress(callee)
+
+
+def _dotted(node: Any) -> Iterator[str]:
+    """The names in `a.b.c`, from the left."""
+    if isinstance(node, gast.Attribute):
+        yield from _dotted(node.value)
+        yield node.attr
+    elif isinstance(node, gast.Name):
+        yield node.id

@@ -58,6 +58,26 @@ def test_a_changed_item_is_seen():
     np.testing.assert_array_equal(gradient(X), X)
 
 
+def test_numbers_and_tuples_of_one_are_different_keys():
+    """NumPy's numbers are equal to tuples of one that is equal to them."""
+
+    def by_pairs(x, groups):
+        sums = {}
+        for value, group in zip(x, groups, strict=True):
+            if group not in sums:
+                sums[group,] = 0.0
+            sums[group,] += value * value
+        return sum(sums[key] for key in sums)
+
+    def by_numbers(x, groups):
+        sums = {group: value for group, value in zip(groups, x, strict=True)}
+        return sums.get((1,), x[0]) * sums[1]
+
+    groups = np.array([0, 1, 0])
+    for function in (by_pairs, by_numbers):
+        agrees(lambda x, function=function: function(x, groups), X)
+
+
 def test_dicts_that_come_and_go_have_their_keys():
     def parts(table):
         return {Mode.SLOW: table[Mode.FAST] * table[np.dtype("float64")], np.dtype("int8"): 1.0}

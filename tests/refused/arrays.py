@@ -120,6 +120,14 @@ def missing_key(x):
     return {"a": x[0]}["b"]
 
 
+@refused("this dict has numbers and tuples as keys, which are computed", X, np.arange(2))
+def keys_of_two_kinds(x, n):
+    parts = {}
+    parts[n[0],] = x[0]
+    parts[n[0]] = x[1]
+    return parts[n[0]]
+
+
 @refused("a dict key must be known when the function is compiled", X, {"a": 1.0})
 def computed_key(x, d):
     d[str(x[0])] = x[0]

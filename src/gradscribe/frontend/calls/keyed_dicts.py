@@ -10,13 +10,14 @@ from gradscribe.frontend.calls import handlers, inlining, opaque
 from gradscribe.frontend.control.branches import branch
 from gradscribe.frontend.data import construction
 from gradscribe.frontend.data.aliasing import changing_items
-from gradscribe.frontend.data.keyed import KeyedItems, put
+from gradscribe.frontend.data.keyed import KeyedItems, is_key, put
 from gradscribe.frontend.data.stores import store_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import hold
-from gradscribe.frontend.values import DictRef, ListRef, Static, Storage
+from gradscribe.frontend.operators import membership
+from gradscribe.frontend.values import DictRef, ListRef, Static, Storage, TupleOf
 from gradscribe.ir.core import Method, Primitive, Value
-from gradscribe.ir.types import BOOL, INT
+from gradscribe.ir.types import BOOL, INT, Scalar, Sequence, Tuple
 from gradscribe.primitives.control import APPEND, RUN, SET
 
 
@@ -44,8 +45,11 @@ def enter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
             name = owner.storage.name
             lowering.contents[owner.storage] = lowering.emit(primitive, tree, name=name)
 
-    is_there = opaque.emit(lowering, operator.contains, (order, key), {}, BOOL, RUN)
-    branch(lowering, is_there, replace, append)
+    if _has_other_keys(lowering, node, order, key):
+        append()
+    else:
+        is_there = opaque.emit(lowering, operator.contains, (order, key), {}, BOOL, RUN)
+        branch(lowering, is_there, replace, append)
     return Static(None)
 
 
@@ -63,4 +67,30 @@ def new_dict(lowering: Lowering, node: Any, pairs: Iterable[tuple[Any, Any]] = (
     return made
 
 
-handlers.FUNCTIONS[put] = enter
+def _is_key(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    order, key = arguments
+    if _has_other_keys(lowering, node, order, key):
+        return Static(False)
+    return membership(lowering, node, True, key, order)
+
+
+def _has_other_keys(lowering: Lowering, node: Any, order: ListRef, key: Any) -> bool:
+    """Whether the keys of a dict are tuples, and this is none; or the other way round."""
+    items = lowering.contents[order.storage]
+    if isinstance(items, Value):
+        type_ = items.type.item if isinstance(items.type, Sequence) else None
+        return isinstance(type_, (Tuple, Scalar)) and isinstance(type_, Tuple) is not _is_tuple(key)
+    kinds = set(map(_is_tuple, items))
+    if len(kinds) > 1:
+        what = "this dict has numbers and tuples as keys, which are computed"
+        lowering.unsupported(node, what, "use a dict for each kind")
+    return bool(kinds) and _is_tuple(key) not in kinds
+
+
+def _is_tuple(key: Any) -> bool:
+    is_typed = isinstance(key, Value) and isinstance(key.type, Tuple)
+    is_known = isinstance(key, Static) and isinstance(key.value, tuple)
+    return isinstance(key, TupleOf) or is_typed or is_known
+
+
+handlers.FUNCTIONS.update({put: enter, is_key: _is_key})

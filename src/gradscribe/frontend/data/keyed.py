@@ -39,13 +39,13 @@ class KeyedItems:
         return len(self.order)
 
     def __contains__(self, key: Any) -> bool:
-        return key in self.order
+        return is_key(self.order, key)
 
     def __iter__(self) -> Any:
         return self.order
 
     def __getitem__(self, key: Any) -> Any:
-        if key not in self.order:
+        if not is_key(self.order, key):
             raise KeyError(key)
         return self.held[self.order.index(key)]
 
@@ -53,25 +53,25 @@ class KeyedItems:
         put(self.order, self.held, key, item)
 
     def __delitem__(self, key: Any) -> None:
-        if key not in self.order:
+        if not is_key(self.order, key):
             raise KeyError(key)
         position = self.order.index(key)
         del self.order[position]
         del self.held[position]
 
     def get(self, key: Any, default: Any = None) -> Any:
-        if key in self.order:
+        if is_key(self.order, key):
             return self.held[self.order.index(key)]
         return default
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
-        if key not in self.order:
+        if not is_key(self.order, key):
             self.order.append(key)
             self.held.append(default)
         return self.held[self.order.index(key)]
 
     def pop(self, key: Any, *default: Any) -> Any:
-        if key not in self.order:
+        if not is_key(self.order, key):
             if default:
                 return default[0]
             raise KeyError(key)
@@ -113,11 +113,17 @@ class KeyedItems:
 
 def put(order: list[Any], held: list[Any], key: Any, item: Any) -> None:
     """What storing an item means; on run-time lists it is `enter`."""
-    if key in order:
+    if is_key(order, key):
         held[order.index(key)] = item
     else:
         order.append(key)
         held.append(item)
+
+
+def is_key(order: list[Any], key: Any) -> bool:
+    """Whether a key is among others. A tuple and a number are never one key, though NumPy's numbers
+    are equal to tuples of one that is equal to them: `calls.keyed_dicts` sees to that."""
+    return key in order
 
 
 def is_keyed(item: Any) -> bool:

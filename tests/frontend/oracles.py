@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import gradscribe as gs
+from gradscribe.frontend.inlined_rules import inline
 from gradscribe.ir.core import Function
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.ir.types import is_differentiable
@@ -52,8 +53,8 @@ def _verify(primal: Function) -> None:
     active = tuple(i for i, leaf in enumerate(leaves) if is_differentiable(leaf.type))
     if active:
         simple = simplify(primal)
-        verify(adjoint.differentiate(simple, active).function)
-        verify(tangent.differentiate(simple, active))
+        verify(adjoint.differentiate(simple, active, inline).function)
+        verify(tangent.differentiate(simple, active, inline))
 
 
 def _zeros(args: Any) -> Any:

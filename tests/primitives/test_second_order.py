@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradscribe.frontend.inlined_rules import inline
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Function, Parameter
 from gradscribe.ir.lengths import Facts
@@ -81,9 +82,9 @@ def test_tangent_of_adjoint(name: str) -> None:
 def check_tangent_of_adjoint(case: Case) -> None:
     function, inputs = primal(case)
     active = tuple(i for i, x in enumerate(inputs) if is_operand(x))
-    gradient = adjoint.differentiate(function, active).function
+    gradient = adjoint.differentiate(function, active, inline).function
     verify(gradient)
-    second = tangent.differentiate(gradient, (*active, len(inputs)))
+    second = tangent.differentiate(gradient, (*active, len(inputs)), inline)
     verify(second)
 
     rng = np.random.default_rng(3)

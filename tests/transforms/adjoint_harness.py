@@ -14,6 +14,7 @@ import numpy as np
 
 from gradscribe import frontend, primitives  # noqa: F401
 from gradscribe.compiler.signatures import ArgumentTypes
+from gradscribe.frontend.inlined_rules import inline
 from gradscribe.ir.core import Function, Operation, walk
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import flatten, unflatten
@@ -51,7 +52,7 @@ def active_leaves(function: Function, argnums: tuple[int, ...]) -> tuple[int, ..
 
 def joined_of(function: Any, *args: Any, argnums: tuple[int, ...] = (0,)) -> Joined:
     primal = simplify(lowered(function, *args))
-    return differentiate(primal, active_leaves(primal, argnums))
+    return differentiate(primal, active_leaves(primal, argnums), inline)
 
 
 def check_gradient(

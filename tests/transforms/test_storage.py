@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gradscribe.frontend.inlined_rules import inline
 from gradscribe.ir.printer import print_function
 from gradscribe.ir.trees import count_leaves
 from gradscribe.transforms.adjoint import differentiate
@@ -314,7 +315,7 @@ def test_an_element_that_is_updated_is_stored_once_in_the_adjoint():
 
 def test_the_adjoint_can_run_again():
     primal = simplify(lowered(cholesky_logdet, POSITIVE))
-    joined = differentiate(primal, active_leaves(primal, (0,)))
+    joined = differentiate(primal, active_leaves(primal, (0,)), inline)
     from gradscribe.transforms.adjoint.split import split
 
     forward, adjoint, _ = split(joined)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import gradscribe as gs
 from gradscribe import primitives  # noqa: F401
+from gradscribe.frontend.inlined_rules import inline
 from gradscribe.ir.core import Function, Primitive, walk
 from gradscribe.ir.printer import print_function
 from gradscribe.ir.trees import LEAF, Constant, Node
@@ -60,7 +61,7 @@ def direction_of(value: Any, rng: np.random.Generator) -> Any:
 
 def check(function: Function, argnums: tuple[int, ...], *args: Any) -> Function:
     """The tangent of an IR function: verified, simplified, and equal to central differences."""
-    tangent = differentiate(function, active_leaves(function, argnums))
+    tangent = differentiate(function, active_leaves(function, argnums), inline)
     verify(tangent)
     simple = simplify(tangent)
     verify(simple)
@@ -195,14 +196,14 @@ def test_the_tangent_of_a_gradient_is_its_derivative(case):
 
 def test_the_tangent_of_a_tangent():
     function = simplify(lowered(while_loop, 2.0, 1e-10))
-    first = differentiate(function, (0,))
+    first = differentiate(function, (0,), inline)
     check(first, (0, 2), 2.0, 1e-10, 1.3)
 
 
 def test_structures_are_kept():
     a, b, c, d = 1.0, 2.0, X, 3.0
     function = lowered(containers, (a, (b, c)), d)
-    tangent = differentiate(function, (1, 2))
+    tangent = differentiate(function, (1, 2), inline)
     assert [parameter.name for parameter in tangent.parameters] == ["pair", "d", "d_pair"]
     assert tangent.parameters[2].tree == Node(tuple, (Constant(None), Node(tuple, (LEAF, LEAF))))
     (_, constant), (d_result, nothing) = run(tangent, (a, (b, c)), d, (None, (1.0, X)))
@@ -217,7 +218,7 @@ def test_values_without_tangent_get_none():
     u = ir.op(math.exp, y, name="u")
     z = ir.op(operator.mul, x, u, name="z")
     assert (
-        print_function(differentiate(ir.function("f", z), (0,)))
+        print_function(differentiate(ir.function("f", z), (0,), inline))
         == dedent(
             """
         function f_tangent(%x: float, %y: float, %d_x: float)
@@ -232,14 +233,14 @@ def test_values_without_tangent_get_none():
 
 def test_what_is_not_active_stays_as_it_is():
     function = lowered(loop, X, 3)
-    assert differentiate(function, ()).body.operations[:-1] == function.body.operations
+    assert differentiate(function, (), inline).body.operations[:-1] == function.body.operations
 
 
 def test_float32_stays():
     ir = Hand()
     x, s = ir.parameter("x", vector(3, "float32")), ir.parameter("s", FLOAT)
     y = ir.op(np.sum, ir.op(operator.mul, ir.op(np.exp, x), s))
-    tangent = differentiate(ir.function("f", y), (0, 1))
+    tangent = differentiate(ir.function("f", y), (0, 1), inline)
     verify(tangent)
     x = np.ones(3, "float32")
     (_, d_y) = run(tangent, x, 2.0, x, 1.0)
@@ -254,7 +255,7 @@ def test_an_operation_without_rule_is_not_taken_for_constant():
     odd = Primitive("odd", elementwise_type, PRIMITIVES[np.tanh].signature, adjoint=rule)
     y = ir.builder.call(odd, {"x": ir.parameter("x", FLOAT)}, callee=np.tanh)
     with pytest.raises(AssertionError, match="`odd` has no tangent"):
-        differentiate(ir.function("f", y), (0,))
+        differentiate(ir.function("f", y), (0,), inline)
 
 
 @given(st.integers(0, 2**32))
@@ -274,7 +275,7 @@ def test_random_programs(seed):
         assume(np.all(np.abs(here) < 1e6))
         smooth = np.allclose((ahead - here) / STEP, (here - behind) / STEP, rtol=1e-2, atol=1e-2)
         assume(smooth)  # no branch was changed by the step
-        tangent = differentiate(function, (0, 1, 2, 3))
+        tangent = differentiate(function, (0, 1, 2, 3), inline)
         verify(tangent)
         for version in (tangent, simplify(tangent)):
             _, d_result = run(version, *args, *args)

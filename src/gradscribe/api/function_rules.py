@@ -25,7 +25,6 @@ from gradscribe.frontend.data.python_objects import python_object
 from gradscribe.frontend.data.structures import rebuilt
 from gradscribe.frontend.interruptions import HasRaisedError
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.refusals import Refused
 from gradscribe.frontend.values import (
     DictRef,
     ListRef,
@@ -38,6 +37,7 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.core import Value
 from gradscribe.ir.places import place_of
 from gradscribe.ir.types import Array, Scalar, Tuple
+from gradscribe.primitives.contract_kinds import Refused
 from gradscribe.primitives.control import RAISE, RUN
 from gradscribe.runtime.graph.function import ONCE, Function
 from gradscribe.runtime.graph.function_node import (

@@ -26,6 +26,7 @@ from gradscribe.api.transform_calls import (
 )
 from gradscribe.compiler.stages import Stages, flat, only_results, tangent_only
 from gradscribe.errors import ArgumentError
+from gradscribe.frontend import inlined_rules
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import handlers
 from gradscribe.frontend.lowering import Lowering
@@ -253,7 +254,8 @@ def _along(call: Outlined, leaf: int, results: Sequence[int], checked: bool) -> 
     """The tangents of results along one leaf of the arguments, by code that does nothing besides.
     checked: of `is_gradient`."""
     function = flat(silenced(only_results(call.function, results)))
-    return simplify(tangent_only(tangent.differentiate(function, (leaf,), of_gradient=checked)))
+    along = tangent.differentiate(function, (leaf,), inlined_rules.inline, of_gradient=checked)
+    return simplify(tangent_only(along))
 
 
 def _meets_choices(along: Function) -> bool:

@@ -22,18 +22,18 @@ from gradscribe.errors import (
     SourceNotFoundError,
     UnsupportedError,
 )
-from gradscribe.frontend.calls.observed import UnseenForm
-from gradscribe.frontend.calls.recorded_functions import (
+from gradscribe.frontend.interface import Call
+from gradscribe.ir.core import Function, callees, walk
+from gradscribe.primitives.control import ASSERT, ATTEMPT, CAUGHT, CHECK, RAISE, RESUMED
+from gradscribe.primitives.observed import UnseenForm
+from gradscribe.primitives.raising import makes_exception
+from gradscribe.primitives.recorded_functions import (
     MACHINES,
+    NotRecordedError,
     UnexpectedError,
     copied,
     is_same,
 )
-from gradscribe.frontend.interface import Call
-from gradscribe.frontend.interruptions import NotRecordedError
-from gradscribe.ir.core import Function, callees, walk
-from gradscribe.primitives.control import ASSERT, ATTEMPT, CAUGHT, CHECK, RAISE, RESUMED
-from gradscribe.primitives.raising import makes_exception
 from gradscribe.recording import runs, sources
 from gradscribe.recording.arrays import present
 from gradscribe.recording.levels import plain

@@ -16,6 +16,7 @@ from gradscribe.compiler.higher_order import Chain, nested_gradient, nested_pull
 from gradscribe.compiler.leaves import zero_like
 from gradscribe.compiler.program import Primal
 from gradscribe.compiler.stages import flat, tangent_only
+from gradscribe.frontend.inlined_rules import inline
 from gradscribe.ir.core import Function
 from gradscribe.ir.types import Opaque, is_differentiable
 from gradscribe.transforms import tangent
@@ -180,7 +181,7 @@ class OfGradient:
     @cached_property
     def _tangent_code(self) -> Generated:
         def make() -> Function:
-            along = tangent.differentiate(self.function, self.active, of_gradient=True)
+            along = tangent.differentiate(self.function, self.active, inline, of_gradient=True)
             return simplify(flat(along))
 
         return Generated(make)
@@ -188,7 +189,7 @@ class OfGradient:
     @cached_property
     def _second_order_code(self) -> Generated:
         def make() -> Function:
-            along = tangent.differentiate(self._pullback, self.active, of_gradient=True)
+            along = tangent.differentiate(self._pullback, self.active, inline, of_gradient=True)
             return simplify(flat(tangent_only(along)))
 
         return Generated(make)

@@ -23,7 +23,7 @@ from gradscribe.compiler import argnums_error
 from gradscribe.compiler.given_leaves import structure_error
 from gradscribe.compiler.stages import Stages, bind_ones, gradient_tree
 from gradscribe.errors import GradscribeError
-from gradscribe.frontend import wording
+from gradscribe.frontend import inlined_rules, wording
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import handlers, positions, unpacking
 from gradscribe.frontend.data.results import result_tree
@@ -237,7 +237,8 @@ def _jvp(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     active = call.active(range(len(primals)))
     directions = _directions(lowering, node, call, active, given["tangents"])
     checked = is_gradient(given["function"])
-    function = simplify(tangent.differentiate(call.function, active, of_gradient=checked))
+    rules = inlined_rules.inline
+    function = simplify(tangent.differentiate(call.function, active, rules, of_gradient=checked))
     results = inline(lowering, function, (*call.operands, *directions))
     call.store(lowering, results)
     assert isinstance(function.result, Node)

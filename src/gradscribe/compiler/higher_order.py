@@ -22,6 +22,7 @@ from gradscribe.compiler.stages import (
     only_results,
     tangent_only,
 )
+from gradscribe.frontend.inlined_rules import inline
 from gradscribe.ir.core import Function
 from gradscribe.ir.trees import LEAF, Node
 from gradscribe.transforms import tangent
@@ -56,7 +57,7 @@ def nested_pullback(primal: Function, chain: Chain, active: tuple[int, ...]) -> 
     whole = _whole_gradient(primal, chain, active)
     last = range(len(whole.body.yields) - len(active), len(whole.body.yields))
     whole = simplify(only_results(whole, last))
-    along = tangent.differentiate(whole, chain[-1], of_gradient=True)
+    along = tangent.differentiate(whole, chain[-1], inline, of_gradient=True)
     return simplify(replace(flat(tangent_only(along)), name=name))
 
 
@@ -89,7 +90,7 @@ def _whole_gradient(primal: Function, chain: Chain, active: tuple[int, ...]) -> 
     for (leaf,) in chain[:-1]:
         last = range(len(function.body.yields) - len(active), len(function.body.yields))
         function = simplify(only_results(function, last))
-        along = tangent.differentiate(function, (leaf,), of_gradient=True)
+        along = tangent.differentiate(function, (leaf,), inline, of_gradient=True)
         function = bind_ones(along, along.parameters[-1:])
         function = only_results(function, range(2 * len(active)))
     return function

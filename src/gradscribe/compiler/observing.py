@@ -24,10 +24,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gradscribe.frontend.calls.observed import Form, OtherForm, Steps, form_of
-from gradscribe.frontend.calls.recorded_functions import MACHINES, is_same, leaves_of, plain_tree
 from gradscribe.frontend.dependencies import is_library_module
-from gradscribe.frontend.interface import Site
+from gradscribe.primitives.observed import Form, OtherForm, Steps, form_of
+from gradscribe.primitives.recorded_functions import MACHINES, Site, is_same, leaves_of, plain_tree
 
 _GENERATOR = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 _TOOLS = frozenset({"gradscribe", "numpy", "gast", "astunparse"})

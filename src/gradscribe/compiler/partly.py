@@ -18,9 +18,9 @@ from types import CodeType
 
 from gradscribe.compiler.observing import Observer, code_of
 from gradscribe.errors import GradscribeError
-from gradscribe.frontend.calls.observed import Form, UnseenForm, has_derivative, joined
-from gradscribe.frontend.interface import Call, Lowered, Recording, Site
-from gradscribe.frontend.interruptions import NotRecordedError
+from gradscribe.frontend.interface import Call, Lowered, Recording
+from gradscribe.primitives.observed import Form, UnseenForm, has_derivative, joined
+from gradscribe.primitives.recorded_functions import NotRecordedError, Site
 
 _MOST_SURPRISES = 4
 """So often a call may return another type than it was compiled for."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from gradscribe.compiler.conditions import compiling
 from gradscribe.errors import UnsupportedError
+from gradscribe.frontend.inlined_rules import inline
 from gradscribe.ir.core import CALL, Block, Function, Operation, Parameter, Value, walk
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree, count_leaves
 from gradscribe.ir.types import RecordOf, Scalar, is_differentiable
@@ -54,8 +55,8 @@ class Stages:
         primal = with_empty_records(hoist(simplify(primal)))
         _refuse_records(primal, frozenset(self.active))
         if self.seeded is None:
-            return adjoint.differentiate(primal, self.active)
-        joined = adjoint.differentiate(only_results(primal, self.seeded), self.active)
+            return adjoint.differentiate(primal, self.active, inline)
+        joined = adjoint.differentiate(only_results(primal, self.seeded), self.active, inline)
         return replace(joined, results=primal.body.yields, result=primal.result)
 
     @cached_property
@@ -103,7 +104,7 @@ class Stages:
     def tangent(self) -> Function:
         """(arguments, tangents) -> (result, its tangent)"""
         primal = with_pullbacks(self.primal, self.active)
-        return simplify(tangent.differentiate(primal, self.active))
+        return simplify(tangent.differentiate(primal, self.active, inline))
 
     @cached_property
     def seeds(self) -> tuple[int, ...]:
@@ -153,7 +154,7 @@ class Stages:
         """
         while len(self.orders) < n:
             last = self.orders[-1]
-            along = tangent.differentiate(last, self._of_order(), of_gradient=True)
+            along = tangent.differentiate(last, self._of_order(), inline, of_gradient=True)
             name = f"{self.primal.name}_order_{len(self.orders) + 1}"
             self.orders.append(simplify(replace(flat(tangent_only(along)), name=name)))
         return self.orders[n - 1]
@@ -168,7 +169,10 @@ class Stages:
         yields = joined.body.yields
         kept = (*yields[results:], *(yields[i] for i in self.seeds), *yields[start:results])
         along = tangent.differentiate(
-            simplify(_returning(joined, kept)), self._of_order(), of_gradient=True
+            simplify(_returning(joined, kept)),
+            self._of_order(),
+            inline,
+            of_gradient=True,
         )
         count = len(kept) - count_leaves(second)
         leaves = [*range(len(kept), len(kept) + count), *range(count, len(kept))]

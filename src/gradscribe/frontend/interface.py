@@ -11,7 +11,7 @@ import enum
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import Function
@@ -19,7 +19,8 @@ from gradscribe.ir.trees import Tree, count_leaves
 from gradscribe.ir.types import Type
 
 if TYPE_CHECKING:
-    from gradscribe.frontend.calls.observed import Form
+    from gradscribe.primitives.observed import Form
+    from gradscribe.primitives.recorded_functions import Site
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,17 +283,6 @@ class Lowered:
         leaves += [None] * (len(self.origins) - len(leaves))
         new = [leaf for leaf, o in zip(leaves, self.origins, strict=True) if o is None]
         return {position: leaf for position, leaf in enumerate(new) if leaf is not None}
-
-
-class Site(NamedTuple):
-    """A place where a Python function is called. code: the identity of the function's code.
-    columns: where the call begins and ends in its line, if Python tells (from 3.11 on), and it is
-    one line."""
-
-    code: int
-    filename: str
-    line: int
-    columns: tuple[int, int] | None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

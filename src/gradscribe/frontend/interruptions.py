@@ -118,10 +118,6 @@ def refusal(error: AlwaysRaisesError | MisfitError | EverOtherTypesError) -> Uns
     return made
 
 
-class NotRecordedError(UnsupportedError):
-    """A call cannot be recorded by itself: the function around it is."""
-
-
 class SplitError(Exception):
     """A value is of one kind where the flag is true, and of another where it is not: what reads
     it has to be lowered for each."""

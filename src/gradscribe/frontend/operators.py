@@ -53,11 +53,11 @@ from gradscribe.frontend.values import (
     TupleOf,
     is_number,
     may_overlap,
-    same_static,
 )
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import has
+from gradscribe.ir.statics import same_static
 from gradscribe.ir.types import BOOL, Scalar
 from gradscribe.primitives.control import RUN
 from gradscribe.primitives.registry import PRIMITIVES

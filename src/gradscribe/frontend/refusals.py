@@ -5,17 +5,11 @@ All that is refused, and how it is told, is shown in `docs/errors.md`.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import gast
 
-
-class Refused(NamedTuple):
-    """What is refused, and what is advised instead."""
-
-    what: str
-    advice: str
-
+from gradscribe.primitives.contract_kinds import Refused
 
 _GENERATORS = Refused(
     "generators are not supported", "collect the items in a list, and return that"

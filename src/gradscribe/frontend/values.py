@@ -19,13 +19,11 @@ import numpy as np
 
 from gradscribe.frontend.interface import Path
 from gradscribe.ir.core import SliceOf, Value
+from gradscribe.ir.statics import CONSTANTS, same_static
 from gradscribe.ir.types import Scalar, Undefined
 
 if TYPE_CHECKING:
     from gradscribe.frontend.calls.at_once import Early
-
-_CONSTANTS = (bool, int, float, complex, str, bytes, slice)
-"""Two objects of one of these types that are equal mean the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +35,10 @@ class Static:
     def __hash__(self) -> int:
         if isinstance(self.value, slice):
             return hash(slice)
-        return hash(self.value) if isinstance(self.value, _CONSTANTS) else id(self.value)
+        return hash(self.value) if isinstance(self.value, CONSTANTS) else id(self.value)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Static) and same_static(self.value, other.value)
-
-
-def same_static(a: Any, b: Any) -> bool:
-    """Whether two static objects mean the same: one object, or equal plain constants."""
-    if a is b:
-        return True
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, float):
-        return bool(a == b and str(a) == str(b))
-    return isinstance(a, _CONSTANTS) and bool(a == b)
 
 
 ALL = 99

@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradscribe.ir.probing import probe
 
@@ -15,6 +15,13 @@ DOMAINS = (CODE, FILES, RAISED, MACHINE)
 """What is not seen in a program's values: what unread code remembers from one call to the next;
 files and streams, the console among them; the exception that is being handled; settings, clocks
 and generators of random numbers, of which nothing depends on what is differentiated."""
+
+
+class Refused(NamedTuple):
+    """What is refused, and what is advised instead."""
+
+    what: str
+    advice: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ import numpy as np
 from gradscribe.compiler.given_leaves import converted, leaves_in, shape_error
 from gradscribe.compiler.leaves import zero_like
 from gradscribe.errors import AliasingError, GradscribeError, NoDerivativeError, UnsupportedError
-from gradscribe.frontend.calls.recorded_functions import is_same
 from gradscribe.ir.trees import flatten, unflatten
+from gradscribe.primitives.recorded_functions import is_same
 from gradscribe.recording import methods
 from gradscribe.recording.arrays import RECORDED, is_recorded, present, shown
 from gradscribe.recording.callees import callee_of

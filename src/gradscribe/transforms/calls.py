@@ -41,7 +41,7 @@ def mirror_call(scope: Scope, operation: Operation, sweep: ReverseSweep) -> None
         return
     callee, activity = _callee(operation), scope.context.activity
     ends = activity.ends[callee]
-    make = partial(_forward_and_adjoint, callee, activity)
+    make = partial(_forward_and_adjoint, callee, activity, sweep)
     forward, adjoint = callee.derived("adjoint", activity.key(callee), make)
     record = scope.primal(scope.context.exports.record_of_call(operation, forward))
     results = [operation.results[number] for number in sorted(ends.outputs)]
@@ -71,7 +71,7 @@ def tangent_call(tangent: Tangent, operation: Operation) -> None:
     if ends is None:
         tangent.builder.append(operation)
         return
-    make = partial(_tangent, callee, tangent.activity)
+    make = partial(_tangent, callee, tangent)
     (derived,) = callee.derived("tangent", tangent.activity.key(callee), make)
     with tangent.located(operation):
         d_operands = [
@@ -102,12 +102,14 @@ def _callee(operation: Operation) -> Callee:
     return callee
 
 
-def _forward_and_adjoint(callee: Callee, activity: Activity, variant: str) -> tuple[Callee, Callee]:
+def _forward_and_adjoint(
+    callee: Callee, activity: Activity, sweep: ReverseSweep, variant: str
+) -> tuple[Callee, Callee]:
     pair: list[Function] = []
 
     def part(number: int) -> Function:
         if not pair:
-            pair.extend(_cut(callee, activity))
+            pair.extend(_cut(callee, activity, sweep))
         return pair[number]
 
     return (
@@ -116,35 +118,31 @@ def _forward_and_adjoint(callee: Callee, activity: Activity, variant: str) -> tu
     )
 
 
-def _cut(callee: Callee, activity: Activity) -> tuple[Function, Function]:
-    from gradscribe.transforms.adjoint import differentiate
-    from gradscribe.transforms.adjoint.split import cut
-
+def _cut(callee: Callee, activity: Activity, sweep: ReverseSweep) -> tuple[Function, Function]:
     function, ends = callee.function, activity.ends[callee]
     leaves, results = _leaves(function, ends), _result_leaves(function, ends)
     inside = activity.inside(callee)
-    forward, adjoint = cut(differentiate(function, leaves, results, carried_type, activity=inside))
+    forward, adjoint = sweep.forward_and_adjoint(function, leaves, results, carried_type, inside)
     assert isinstance(forward.result, Node)
     record = forward.result.children[1]
     plain = len(forward.body.yields) - forward.record
     return replace(forward, result=Node(tuple, ((LEAF,) * plain) + (record,))), adjoint
 
 
-def _tangent(callee: Callee, activity: Activity, variant: str) -> tuple[Callee]:
+def _tangent(callee: Callee, tangent: Tangent, variant: str) -> tuple[Callee]:
     name = f"{callee.name}_tangent{variant}"
-    return (Callee(name, lambda: _tangent_of(callee, activity, name), effect=callee.effect),)
+    return (Callee(name, lambda: _tangent_of(callee, tangent, name), effect=callee.effect),)
 
 
-def _tangent_of(callee: Callee, activity: Activity, name: str) -> Function:
+def _tangent_of(callee: Callee, tangent: Tangent, name: str) -> Function:
     """The tangent of a function, its results in the order in which a callee has them."""
-    from gradscribe.transforms.tangent import differentiate
-
+    activity = tangent.activity
     function, ends = callee.function, activity.ends[callee]
     yields = function.body.yields
     plain = len(yields) - function.record
     results = _result_leaves(function, ends)
     leaves, inside = _leaves(function, ends), activity.inside(callee)
-    whole = differentiate(function, leaves, carried_type, results=results, activity=inside)
+    whole = tangent.tangent_of(function, leaves, carried_type, results, inside)
     d_yields = whole.body.yields[len(yields) :]
     d_plain = sum(leaf < plain for leaf in results)
     assert isinstance(whole.result, Node)

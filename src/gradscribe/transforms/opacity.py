@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import Any
 
 from gradscribe.errors import NoDerivativeError, UnsupportedError
-from gradscribe.frontend.refusals import Refused
 from gradscribe.ir.core import (
     CALL,
     LOOP,
@@ -34,7 +33,7 @@ from gradscribe.ir.flow import reachable
 from gradscribe.ir.lengths import BroadcastError
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Opaque, holds_opaque, is_unknown
-from gradscribe.primitives.contract_kinds import DOMAINS, FILES, LEADS, RAISED, Contract
+from gradscribe.primitives.contract_kinds import DOMAINS, FILES, LEADS, RAISED, Contract, Refused
 from gradscribe.primitives.contracts import (
     called_back,
     contract_of,

@@ -12,14 +12,18 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gradscribe.frontend.calls.observed import Steps
-from gradscribe.frontend.calls.recorded_functions import Differentiated, Recorded, leaves_of
-from gradscribe.frontend.calls.recorded_rules import Rules
-from gradscribe.frontend.interruptions import NotRecordedError
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Function, Operand, Operation, Value, callees, walk
 from gradscribe.ir.types import Array, Opaque, Scalar, Tuple, is_differentiable
 from gradscribe.primitives.control import EFFECT, GIVEN, ITEM, TUPLE
+from gradscribe.primitives.observed import Steps
+from gradscribe.primitives.recorded_functions import (
+    Differentiated,
+    NotRecordedError,
+    Recorded,
+    Rules,
+    leaves_of,
+)
 from gradscribe.transforms.opacity import Dependences
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from gradscribe.frontend import inlined_rules as frontend_rules
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Location, Operand, Operation, Value, map_operands
@@ -22,6 +21,7 @@ from gradscribe.ir.types import Sequence as ListType
 from gradscribe.primitives.control import ITEM, LIST, TUPLE
 from gradscribe.transforms.cotangents import constant
 from gradscribe.transforms.given_rules import is_given
+from gradscribe.transforms.inlining import Inline
 from gradscribe.transforms.storage import derived
 
 
@@ -42,10 +42,31 @@ class Template:
     lengths: Mapping[Symbol, Affine] | None = None
 
 
-Templates = dict[tuple[Operation, Type, frozenset[int]], Template]
-
 _SHARED: dict[Hashable, Template | None] = {}
 """Templates by primitive and types; None: one that depends on what is known of lengths."""
+
+
+class Templates:
+    """The rules of the operations of one function, inlined once for each. inline: what does it."""
+
+    def __init__(self, inline: Inline) -> None:
+        self.inline = inline
+        self._found: dict[Hashable, Template] = {}
+
+    def of(
+        self,
+        operation: Operation,
+        numbers: Sequence[Any],
+        d_out: Value,
+        facts: Facts,
+        zeros: frozenset[int],
+    ) -> Template:
+        """The rule of an operation, some of whose operands are known numbers (None: not known).
+        zeros: the numbers of its results that have no cotangent, where the rule is told so."""
+        key = (operation, d_out.type, zeros)
+        if key not in self._found:
+            self._found[key] = _template(self.inline, operation, numbers, d_out, facts, zeros)
+        return self._found[key]
 
 
 class _Abstract(Facts):
@@ -70,32 +91,31 @@ class _Abstract(Facts):
         return super().sampled(a)
 
 
-def template_of(
+def _template(
+    inline: Inline,
     operation: Operation,
     numbers: Sequence[Any],
     d_out: Value,
     facts: Facts,
-    zeros: frozenset[int] = frozenset(),
+    zeros: frozenset[int],
 ) -> Template:
-    """The rule of an operation, some of whose operands are known numbers (None: not known). zeros:
-    the numbers of its results that have no cotangent, where the rule is told so."""
     primitive = operation.primitive
     assert primitive.adjoint is not None, f"`{primitive.name}` has no adjoint"
     own = [value.type for value in (operation.result, *operation.operands, d_out)]
     if is_given(primitive):  # made with an operation of the user's, and not kept longer
-        return _inlined(operation, own, numbers, facts, zeros)
+        return _inlined(inline, operation, own, numbers, facts, zeros)
     lengths = _Lengths(facts)
     types = [lengths.abstract(type_) for type_ in own]
     known = tuple((type(number), repr(number)) for number in numbers)
     arguments = tuple((name, repr(item)) for name, item in operation.attributes.items())
-    key = (primitive, arguments, known, zeros, *types)
+    key = (inline, primitive, arguments, known, zeros, *types)
     if key not in _SHARED:
         abstract = _Abstract()
-        made = _inlined(operation, types, numbers, abstract, zeros)
+        made = _inlined(inline, operation, types, numbers, abstract, zeros)
         _SHARED[key] = None if abstract.undecided else made
     shared = _SHARED[key]
     if shared is None:
-        return _inlined(operation, own, numbers, facts, zeros)
+        return _inlined(inline, operation, own, numbers, facts, zeros)
     return replace(shared, lengths=lengths.actual)
 
 
@@ -133,6 +153,7 @@ def _symbol(number: int, minimum: int | None) -> Symbol:
 
 
 def _inlined(
+    inline: Inline,
     operation: Operation,
     types: Sequence[Type],
     numbers: Sequence[Any],
@@ -158,7 +179,7 @@ def _inlined(
     arguments = {"out": out, **map_operands(dict(operation.attributes), argument)}
     if not primitive.elementwise:
         arguments["d_out"] = _given(builder, d_placeholder, zeros) if zeros else d_placeholder
-    given = frontend_rules.inline(builder, primitive.adjoint, arguments, location)
+    given = inline(builder, primitive.adjoint, arguments, location)
     results = _by_operand(builder, operation, given)
     return Template(tuple(builder.operations), out, primals, d_placeholder, results)
 

@@ -20,9 +20,9 @@ from gradscribe.frontend.calls.given_derivatives import GivenRule, conforming, i
 from gradscribe.frontend.calls.lowered_derivatives import NOTHING, Lowered, leaves_of, nested
 from gradscribe.frontend.interruptions import HasRaisedError
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.refusals import Refused
 from gradscribe.frontend.values import PartialOf, Static, TupleOf
 from gradscribe.ir.types import Scalar, Tuple
+from gradscribe.primitives.contract_kinds import Refused
 from gradscribe.primitives.control import RUN
 
 RESULT = "its result"

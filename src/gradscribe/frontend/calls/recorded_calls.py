@@ -21,21 +21,27 @@ from types import FunctionType
 from typing import Any
 
 from gradscribe.errors import GradscribeError
-from gradscribe.frontend.calls import observed, recorded_prelude
-from gradscribe.frontend.calls.recorded_functions import Recorded, leaves_of, unseen
+from gradscribe.frontend.calls import recorded_prelude
 from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.dependencies import is_library
 from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.interface import Call, Recording, Site
-from gradscribe.frontend.interruptions import NotRecordedError
+from gradscribe.frontend.interface import Call, Recording
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import storages
 from gradscribe.frontend.values import DictRef, ListRef, Ref, Static, Storage, TupleOf
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Opaque
+from gradscribe.primitives import observed
 from gradscribe.primitives.contracts import is_immutable
 from gradscribe.primitives.control import EFFECT
+from gradscribe.primitives.recorded_functions import (
+    NotRecordedError,
+    Recorded,
+    Site,
+    leaves_of,
+    unseen,
+)
 from gradscribe.primitives.typing import TypeRuleError
 
 Compile = Callable[[Lowering, Any, Any, tuple[Any, ...], dict[str, Any]], Any]

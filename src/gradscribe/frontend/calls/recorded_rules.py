@@ -5,7 +5,6 @@ The pullback is called as it is, at run time, and what it gives cannot be differ
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from gradscribe.frontend.calls import handlers, opaque, unpacking
@@ -14,27 +13,7 @@ from gradscribe.frontend.values import TupleOf
 from gradscribe.ir.core import Method
 from gradscribe.ir.types import Tuple
 from gradscribe.primitives.control import RUN
-
-
-@dataclass(frozen=True, eq=False)
-class Pull:
-    """Called as `(out, inputs, saved, d_out)`, for the cotangents of the inputs."""
-
-
-@dataclass(frozen=True, eq=False)
-class Push:
-    """Called as `(out, inputs, saved, d_inputs)`, for the tangent of out."""
-
-
-class Rules:
-    """The rules of a recorded call (see `control.GIVEN`). name: of the function."""
-
-    pull = Pull()
-    push = Push()
-    materializes = True
-
-    def __init__(self, name: str) -> None:
-        self.name = name
+from gradscribe.primitives.recorded_functions import Pull, Push
 
 
 def _pull(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.control.bounds import assumed_outcome, bounds_of
 from gradscribe.frontend.control.merge_plans import Sides
 from gradscribe.frontend.control.merging import Merge
 from gradscribe.frontend.frame import RAISED
@@ -24,6 +23,7 @@ from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.values import Static, Unbound
 from gradscribe.ir.core import Block, Location, Operation, Value
 from gradscribe.ir.types import BOOL, Array, Scalar
+from gradscribe.primitives.conditions import assumed_outcome, bounds_of
 from gradscribe.primitives.control import EFFECT, RAISE
 from gradscribe.primitives.registry import PRIMITIVES
 

@@ -15,10 +15,10 @@ from gradscribe.frontend.bindings import assigned_names
 from gradscribe.frontend.calls import lent_containers, tensors
 from gradscribe.frontend.control import attempts, first_and_rest, list_lengths
 from gradscribe.frontend.control.attempts import Attempts
-from gradscribe.frontend.control.bounds import bounds_of, matched_lengths
 from gradscribe.frontend.control.branches import branch
 from gradscribe.frontend.control.carried import Carried
 from gradscribe.frontend.control.loop_columns import Columns
+from gradscribe.frontend.control.merged_lengths import matched_lengths
 from gradscribe.frontend.frame import NOT_BROKEN, NOT_CONTINUED, NOT_RETURNED, RAISED
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.interruptions import LateReadError, NotYetKnownError
@@ -29,6 +29,7 @@ from gradscribe.frontend.values import Either, Iteration, Static, Storage, Unbou
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Block, LoopShape, Operation, Value
 from gradscribe.ir.types import Type
+from gradscribe.primitives.conditions import bounds_of
 
 _HAS_RUN = "has run"
 """The name, which no program can have, of the flag that there was a trip."""

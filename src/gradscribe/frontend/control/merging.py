@@ -16,7 +16,6 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import kept_memory, wording
 from gradscribe.frontend.calls import lent_containers
 from gradscribe.frontend.control import handed_on
-from gradscribe.frontend.control.bounds import MergedLengths
 from gradscribe.frontend.control.merge_planning import Planner
 from gradscribe.frontend.control.merge_plans import (
     Alternatives,
@@ -27,6 +26,7 @@ from gradscribe.frontend.control.merge_plans import (
     Sides,
     Structure,
 )
+from gradscribe.frontend.control.merged_lengths import MergedLengths
 from gradscribe.frontend.data import places
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (

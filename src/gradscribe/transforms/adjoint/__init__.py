@@ -45,9 +45,11 @@ from gradscribe.transforms.adjoint.overwriting import last_written
 from gradscribe.transforms.adjoint.recomputing import Choice, choose
 from gradscribe.transforms.adjoint.rules import apply_rule
 from gradscribe.transforms.adjoint.scopes import Scope, TopScope
+from gradscribe.transforms.adjoint.split import cut
 from gradscribe.transforms.calls import mirror_call
 from gradscribe.transforms.cotangents import constant, name_of, of_dtype, project, zero
 from gradscribe.transforms.definedness import possibly_undefined
+from gradscribe.transforms.inlining import Inline
 from gradscribe.transforms.opacity import refuse_opaque, refusing_misfits
 from gradscribe.transforms.storage import Exports, derived, store_at, view_at
 from gradscribe.transforms.structure import Structure
@@ -90,14 +92,16 @@ class Joined:
 def differentiate(
     function: Function,
     active: Sequence[int],
+    inline: Inline,
     seeded: Sequence[int] | None = None,
     seed_type: Callable[[Type], Type] = cotangent_type,
     activity: Activity | None = None,
 ) -> Joined:
     """The function joined with its adjoint with respect to these leaves of its arguments.
 
-    seeded: the leaves of the result that have cotangents (None: all differentiable ones).
-    seed_type: the type of the cotangent of a result. activity: what is active, where that is known.
+    inline: inlines the rules of primitives. seeded: the leaves of the result that have cotangents
+    (None: all differentiable ones). seed_type: the type of the cotangent of a result. activity:
+    what is active, where that is known.
     The first sweep finds which stored-to arrays the adjoint reads inside of loops; if there are
     any, a second one undoes the stores to them. (Likewise for carried cotangents of which a trip
     may leave none.) What was kept then tells what need not be, as it is soon computed again; a
@@ -107,7 +111,7 @@ def differentiate(
         refuse_opaque(function, frozenset(active))
         activity = activity_of(function, frozenset(active))
     structure = Structure(function)
-    templates: Templates = {}
+    templates = Templates(inline)
     restored: frozenset[Value] = frozenset()
     chosen: Choice | None = None
     undefined, absent = frozenset(possibly_undefined(function)), absences(function)
@@ -218,6 +222,18 @@ class ReverseSweep:
 
     def __init__(self, templates: Templates) -> None:
         self._templates = templates
+
+    def forward_and_adjoint(
+        self,
+        function: Function,
+        active: Sequence[int],
+        seeded: Sequence[int],
+        seed_type: Callable[[Type], Type],
+        activity: Activity,
+    ) -> tuple[Function, Function]:
+        """Those of a function that is called."""
+        inline = self._templates.inline
+        return cut(differentiate(function, active, inline, seeded, seed_type, activity))
 
     def __call__(self, scope: Scope) -> None:
         for operation in reversed(scope.block.operations):

@@ -10,9 +10,9 @@ import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from gradscribe.frontend.control.bounds import bounds_of
 from gradscribe.ir.core import Block, Operation, Value
 from gradscribe.ir.types import BOOL, Array
+from gradscribe.primitives.conditions import bounds_of
 from gradscribe.primitives.control import ENTER, EXIT, RESUMED
 from gradscribe.primitives.raising import is_attempt
 from gradscribe.transforms.adjoint.given import merge_result

@@ -27,7 +27,7 @@ from gradscribe.transforms.adjoint.scopes import Scope
 from gradscribe.transforms.cotangents import add, call, constant, project, zero_where_cut
 from gradscribe.transforms.opacity import check_known
 from gradscribe.transforms.storage import derived
-from gradscribe.transforms.templates import Renewal, Template, Templates, template_of
+from gradscribe.transforms.templates import Renewal, Template, Templates
 
 _SHAPE_READERS = frozenset({LENGTH, SIZE, ZEROS_LIKE})
 
@@ -74,16 +74,13 @@ class Pulled:
         if scope.parent is not None and not operation.primitive.elementwise:
             _relearn(scope, operation)
         zeros = _zeros_among(scope.builder, d_out) if operation.primitive.partial else frozenset()
-        key = (operation, d_out.type, zeros)
-        if key not in templates:
-            numbers = [_known_number(scope, operand) for operand in operation.operands]
-            facts = scope.builder.facts
-            templates[key] = template_of(operation, numbers, d_out, facts, zeros)
+        numbers = [_known_number(scope, operand) for operand in operation.operands]
+        template = templates.of(operation, numbers, d_out, scope.builder.facts, zeros)
         wanted = sorted(i for where in self.positions.values() for i in where)
         for i in wanted:
-            check_known(operation, templates[key].results[i])
-        self._results = templates[key].results
-        self.instance = _Instance(scope, operation, templates[key], wanted, d_out)
+            check_known(operation, template.results[i])
+        self._results = template.results
+        self.instance = _Instance(scope, operation, template, wanted, d_out)
 
     @property
     def operands(self) -> list[Value]:

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.inlined_rules import inline
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import (
     CALL,
@@ -56,6 +55,7 @@ from gradscribe.transforms.absence import absences, telling
 from gradscribe.transforms.activity import STRUCTURAL, Activity, activity_of
 from gradscribe.transforms.calls import tangent_call
 from gradscribe.transforms.cotangents import call, constant, name_of, same_lengths, zero_if_there
+from gradscribe.transforms.inlining import Inline
 from gradscribe.transforms.opacity import check_known, refuse_opaque, refusing_misfits
 from gradscribe.transforms.tangent.fitting import fit
 from gradscribe.transforms.tangent.poles import Poles
@@ -72,6 +72,7 @@ _POSITIONS = frozenset({"shape", "index", "path", "num", "where", "shift", "k", 
 def differentiate(
     function: Function,
     active: tuple[int, ...],
+    inline: Inline,
     tangent_type: Callable[[Type], Type] = cotangent_type,
     *,
     of_gradient: bool = False,
@@ -83,8 +84,9 @@ def differentiate(
     It takes the function's parameters and then, for each parameter with active leaves, its
     tangent `d_<name>` (numbered where that is taken) of the same structure, with None at other
     leaves. It returns (result, d_result), where d_result has the structure of the result, with
-    None for what is not differentiable, or not one of the leaves `results`. tangent_type: the type
-    of the tangent of a parameter. activity: what is active, where that is known.
+    None for what is not differentiable, or not one of the leaves `results`. inline: inlines the
+    rules of primitives. tangent_type: the type of the tangent of a parameter. activity: what is
+    active, where that is known.
     of_gradient: the function is a gradient, which checks that it depends on no choice of vectors
     (`primitives.gauge`), and so may read tangents of such.
     """
@@ -94,7 +96,7 @@ def differentiate(
     wanted = range(len(function.body.yields)) if results is None else results
     flags = [is_differentiable(v.type) and i in wanted for i, v in enumerate(function.body.yields)]
     recorded = itertools.compress(function.body.yields, flags) if function.record else ()
-    tangent = Tangent(function, activity, recorded, of_gradient)
+    tangent = Tangent(function, activity, inline, recorded, of_gradient)
     parameters = tuple(tangent.parameters(frozenset(active), tangent_type))
     undefined = {tangent.required(leaf) for leaf in function.undefined.intersection(tangent.known)}
     body = function.body
@@ -119,17 +121,19 @@ class Tangent:
     """The tangents of one function, as they are made.
 
     active: the values that have, or need, a tangent. activity: what is active, in the functions
-    that are called, too. builder: where operations are appended.
+    that are called, too. inline: inlines rules. builder: where operations are appended.
     """
 
     def __init__(
         self,
         function: Function,
         activity: Activity,
+        inline: Inline,
         recorded: Iterable[Value] = (),
         of_gradient: bool = False,
     ) -> None:
         self.builder = Builder(function.facts)
+        self.inline = inline
         self._of_gradient = of_gradient
         self.activity = activity
         self.active = activity.values | set(recorded_values(function, recorded))
@@ -306,7 +310,7 @@ class Tangent:
     def _elementwise(self, operation: Operation, rule: Callable[..., Any]) -> Value | None:
         """The sum of partial derivatives times tangents."""
         arguments = self._arguments(operation)
-        partials = self._inline(rule, {"out": operation.result, **arguments})
+        partials = self._by_rule(rule, {"out": operation.result, **arguments})
         if len(arguments) == 1 and not isinstance(partials, tuple):
             partials = (partials,)
         total: Value | None = None
@@ -343,7 +347,7 @@ class Tangent:
                 arguments[f"d_{name}"] = self._tangents_in(attribute, operation.operands)
         arguments["of_gradient"] = self._of_gradient
         arguments = {name: value for name, value in arguments.items() if name in accepted}
-        tangent = self._inline(rule, arguments)
+        tangent = self._by_rule(rule, arguments)
         tangent = as_one_value(self.builder, operation.result.type, tangent)
         if tangent is None or isinstance(tangent, Value):
             return tangent
@@ -365,8 +369,21 @@ class Tangent:
         )
         return arguments
 
-    def _inline(self, rule: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-        return inline(self.builder, rule, dict(arguments), self.builder.location)
+    def tangent_of(
+        self,
+        function: Function,
+        active: tuple[int, ...],
+        tangent_type: Callable[[Type], Type],
+        results: Collection[int],
+        activity: Activity,
+    ) -> Function:
+        """That of a function that is called."""
+        return differentiate(
+            function, active, self.inline, tangent_type, results=results, activity=activity
+        )
+
+    def _by_rule(self, rule: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+        return self.inline(self.builder, rule, dict(arguments), self.builder.location)
 
 
 _RULES: dict[Primitive, Callable[[Tangent, Operation], Value | None]] = {

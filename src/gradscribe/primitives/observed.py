@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.values import same_static
 from gradscribe.ir.affine import Affine, Symbol
+from gradscribe.ir.statics import same_static
 from gradscribe.ir.trees import bracketed
 from gradscribe.ir.types import NONE, Array, Opaque, Tuple, Type, is_differentiable
 from gradscribe.primitives.typing import type_of

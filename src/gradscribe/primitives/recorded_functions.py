@@ -10,14 +10,15 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from gradscribe.frontend.calls import observed
-from gradscribe.frontend.calls.observed import Axes, Form, Steps, UnseenForm
-from gradscribe.frontend.interface import Site
+from gradscribe.errors import UnsupportedError
+from gradscribe.primitives import observed
 from gradscribe.primitives.contract_kinds import PURE
+from gradscribe.primitives.observed import Axes, Form, Steps, UnseenForm
 from gradscribe.primitives.raising import GivenUpError
 
 Vjp = Callable[..., tuple[Any, Callable[[Any], Sequence[Any]]]]
@@ -37,6 +38,42 @@ class Machine(Protocol):
 
     def is_function_of(self, result: Any, start: Any) -> bool | None:
         """Whether what a call returned is computed from its arguments alone (None: not known)."""
+
+
+class Site(NamedTuple):
+    """A place where a Python function is called. code: the identity of the function's code.
+    columns: where the call begins and ends in its line, if Python tells (from 3.11 on), and it is
+    one line."""
+
+    code: int
+    filename: str
+    line: int
+    columns: tuple[int, int] | None
+
+
+class NotRecordedError(UnsupportedError):
+    """A call cannot be recorded by itself: the function around it is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pull:
+    """Called as `(out, inputs, saved, d_out)`, for the cotangents of the inputs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Push:
+    """Called as `(out, inputs, saved, d_inputs)`, for the tangent of out."""
+
+
+class Rules:
+    """The rules of a recorded call (see `control.GIVEN`). name: of the function."""
+
+    pull = Pull()
+    push = Push()
+    materializes = True
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
 
 _IMMUTABLE = (int, float, complex, str, bytes, np.generic)

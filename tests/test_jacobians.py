@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import itertools
 import re
+import struct
 import tracemalloc
 
 import numpy as np
@@ -206,16 +207,37 @@ def test_what_a_function_prints_is_printed_once(capsys):
         assert capsys.readouterr().out == "once\n"
 
 
-def test_random_draws_are_those_of_one_call():
+@pytest.mark.parametrize("transform", [gs.jacobian, gs.jacrev, gs.jacfwd])
+def test_random_draws_are_those_of_one_call(transform, capsys):
     def scaled(x):
-        return x * np.random.rand()
+        print(x[0])
+        return x * np.random.rand() * np.random.normal(size=x.shape)
 
     np.random.seed(0)
-    expected = np.random.rand() * np.eye(3)
+    expected = np.diag(scaled(np.ones(3)))
     np.random.seed(0)
-    np.testing.assert_array_equal(gs.jacobian(scaled)(X), expected)
-    with pytest.raises(errors.UnsupportedError, match="forward mode through a function that"):
-        gs.jacfwd(scaled)(X)
+    np.testing.assert_array_equal(transform(scaled)(np.ones(3)), expected)
+    assert capsys.readouterr().out == "1.0\n" * 2
+
+
+@pytest.mark.parametrize("transform", [gs.jacfwd, gs.hessian])
+def test_what_unread_code_writes_is_written_once(transform):
+    def weighed(x):
+        weights, size = np.ones(3), {1, 2}
+        struct.pack_into("d", weights, 8, 5.0)
+        size.add(3)
+        return np.sum(weights * x**3) * len(size)
+
+    factor = {gs.jacfwd: 3 * X**2, gs.hessian: np.diag(6 * X)}[transform]
+    np.testing.assert_allclose(transform(weighed)(X), 3 * factor * [1.0, 5.0, 1.0])
+
+    def packed(x):
+        weights = np.ones(3)
+        struct.pack_into("d", weights, 8, x[0])
+        return np.sum(weights * x**3)
+
+    with pytest.raises(errors.NoDerivativeError, match="of `pack_into`"):
+        transform(packed)(X)
 
 
 # -- composition ---------------------------------------------------------------------------------

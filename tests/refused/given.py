@@ -353,12 +353,17 @@ def jacobian_of_nested_lists(x):
 
 
 @refused(
-    "forward mode through a function that draws random numbers, or reads: it runs once for each "
-    "element of its arguments",
+    "forward mode through a loop or branch that draws random numbers, reads or calls code that "
+    "cannot be read: it runs once for each element of the arguments",
     VECTOR,
 )
-def forward_jacobian_of_draws(x):
-    return gs.jacfwd(lambda y: y * np.random.rand())(x)
+def forward_jacobian_of_draws_in_a_loop(x):
+    def noisy(y):
+        for _ in range(3):
+            y = y * np.random.rand()
+        return y
+
+    return gs.jacfwd(noisy)(x)
 
 
 @refused_when_run("mode='fast'", ArgumentError)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from gradscribe.api import jacobian_prelude
 from gradscribe.api.given_tangents import refuse
-from gradscribe.api.outlining import Outlined, Resumed, arranged, inline, outline
+from gradscribe.api.outlining import Outlined, Resumed, arranged, free_values, inline, outline
 from gradscribe.api.transform_calls import (
     LocalPullback,
     argument_positions,
@@ -24,7 +24,7 @@ from gradscribe.api.transform_calls import (
     of_function,
     static_value,
 )
-from gradscribe.compiler.stages import Stages, flat, only_results, tangent_only
+from gradscribe.compiler.stages import Stages, also_returning, flat, only_results, tangent_only
 from gradscribe.errors import ArgumentError
 from gradscribe.frontend import inlined_rules
 from gradscribe.frontend.calls import dispatch as calls
@@ -32,7 +32,7 @@ from gradscribe.frontend.calls import handlers
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static, TupleOf
 from gradscribe.ir.affine import Affine
-from gradscribe.ir.core import Function, Value, walk
+from gradscribe.ir.core import Function, Parameter, Value, walk
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Scalar, is_complex, is_differentiable
@@ -40,6 +40,8 @@ from gradscribe.ir.types import Sequence as ListOf
 from gradscribe.primitives.gauge import determined
 from gradscribe.primitives.typing import dims_of, product
 from gradscribe.transforms import tangent
+from gradscribe.transforms.activity import active_values
+from gradscribe.transforms.opacity import refuse_opaque
 from gradscribe.transforms.silence import effect_of, silenced
 from gradscribe.transforms.simplify import simplify
 
@@ -106,14 +108,15 @@ def call_derivative(lowering: Lowering, node: Any, arguments: Any, keywords: Any
     if not spec.holomorphic:
         _check_real(lowering, node, arguments, [call.results[i] for i in results])
     mode = _cheaper(lowering, call, active, results) if spec.mode == "auto" else spec.mode
-    if mode == "forward" and effect_of(silenced(call.function)) is not None:
-        _refuse_effects(lowering, node)
-    checked = is_gradient(function)
-    tangents = {leaf: _along(call, leaf, results, checked) for leaf in active if mode == "forward"}
+    tangents: dict[int, Function] = {}
+    if mode == "forward":
+        computing, drawn = _computing(lowering, node, call, active, results)
+        checked = is_gradient(function)
+        tangents = {leaf: _along(computing, leaf, checked) for leaf in active}
     if spec.mode == "auto" and any(map(_meets_choices, tangents.values())):
         mode = "reverse"
     if mode == "forward":
-        blocks = _forward(lowering, node, call, tangents, results)
+        blocks = _forward(lowering, node, call, tangents, results, drawn)
     else:
         blocks = _reverse(lowering, node, call, active, results)
 
@@ -250,11 +253,38 @@ def _pull(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return TupleOf(tuple(pullback.cotangents(lowering, [lowering.value(seed)]).values()))
 
 
-def _along(call: Outlined, leaf: int, results: Sequence[int], checked: bool) -> Function:
-    """The tangents of results along one leaf of the arguments, by code that does nothing besides.
-    checked: of `is_gradient`."""
-    function = flat(silenced(only_results(call.function, results)))
-    along = tangent.differentiate(function, (leaf,), inlined_rules.inline, of_gradient=checked)
+def _computing(
+    lowering: Lowering, node: Any, call: Outlined, active: Sequence[int], results: Sequence[int]
+) -> tuple[Function, tuple[Value, ...]]:
+    """The results as a function that does nothing besides. Of a call that draws, or reads, these
+    are the operations that have derivatives alone; the values that they read of others, which have
+    run once then, are more parameters."""
+    function = silenced(only_results(call.function, results))
+    if effect_of(function) is None:
+        return function, ()
+    refuse_opaque(function, frozenset(active))
+    values = active_values(function, frozenset(active))
+    operations = tuple(o for o in function.body.operations if not values.isdisjoint(o.results))
+    block = replace(function.body, operations=operations)
+    drawn = tuple(free_values(block))
+    more = tuple(Parameter(f"drawn_{i}", Leaf(), (value,)) for i, value in enumerate(drawn))
+    body = replace(block, parameters=(*block.parameters, *drawn))
+    function = replace(function, parameters=(*function.parameters, *more), body=body)
+    if effect_of(function) is not None:
+        lowering.unsupported(
+            node,
+            "forward mode through a loop or branch that draws random numbers, reads or calls code "
+            "that cannot be read: it runs once for each element of the arguments",
+            "use `gs.jacrev`, or do that outside of the function",
+        )
+    return function, drawn
+
+
+def _along(function: Function, leaf: int, checked: bool) -> Function:
+    """The tangents of results along one leaf of the arguments. checked: of `is_gradient`."""
+    along = tangent.differentiate(
+        flat(function), (leaf,), inlined_rules.inline, of_gradient=checked
+    )
     return simplify(tangent_only(along))
 
 
@@ -269,31 +299,24 @@ def _forward(
     call: Outlined,
     tangents: Mapping[int, Function],
     results: Sequence[int],
+    drawn: tuple[Value, ...],
 ) -> Blocks:
     blocks: Blocks = {}
     only = call.of(results, storing=True)
-    values = inline(lowering, only.function, call.operands)
+    values = inline(lowering, also_returning(only.function, drawn), call.operands)
     only.store(lowering, values)
+    operands = (*call.operands, *values[len(values) - len(drawn) :])
     likes = TupleOf(tuple(map(lowering.wrap, values[: len(results)])))
     for leaf, along in tangents.items():
         if _is_real_number(call.operands[leaf]):
-            found = list(map(lowering.wrap, inline_with_one(lowering, node, along, call.operands)))
+            found = list(map(lowering.wrap, inline_with_one(lowering, node, along, operands)))
         else:
-            push = _Push(Resumed.of(lowering, along, call.operands))
+            push = _Push(Resumed.of(lowering, along, operands))
             arguments = (Static(push), lowering.wrap(call.operands[leaf]), likes)
             columns = Static(jacobian_prelude.columns)
             found = calls.call(lowering, node, columns, arguments, {}).items
         blocks.update({(i, leaf): item for i, item in zip(results, found, strict=True)})
     return blocks
-
-
-def _refuse_effects(lowering: Lowering, node: Any) -> None:
-    lowering.unsupported(
-        node,
-        "forward mode through a function that draws random numbers, or reads: it runs once "
-        "for each element of its arguments",
-        "use `gs.jacrev`, or draw and read outside of the function",
-    )
 
 
 def _pushed(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

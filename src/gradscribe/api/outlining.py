@@ -117,7 +117,7 @@ def outline(
     own = tuple(leaf for parameter in parameters for leaf in parameter.leaves)
     body = Block(own, tuple(operations), tuple(yields))
     stored = Stored.of(lowering, node, body, before)
-    free = _free_values(body)
+    free = free_values(body)
     parameters += [Parameter(f"outer_{i}", Leaf(), (value,)) for i, value in enumerate(free)]
     whole = Block((*own, *free), tuple(operations), (*yields, *stored.values))
     result = Node(tuple, (tree, flat_tree(len(stored.values)))) if stored.values else tree
@@ -125,7 +125,7 @@ def outline(
     return Outlined(outlined, (*operands, *free), tuple(spans), tree, stored)
 
 
-def _free_values(block: Block) -> list[Value]:
+def free_values(block: Block) -> list[Value]:
     """The values that a block reads and does not define, in the order of their first use."""
     defined = set(block.parameters)
     read: dict[Value, None] = {}
@@ -269,7 +269,7 @@ class Resumed:
         first = Inlined(zip(body.parameters, operands, strict=False))
         before, rest = divided(function, inputs)
         first.append(lowering, before)
-        record = tuple(_free_values(Block(inputs, rest, body.yields)))
+        record = tuple(free_values(Block(inputs, rest, body.yields)))
         return cls(function, first, rest, record)
 
     def results(

@@ -268,6 +268,11 @@ def only_results(function: Function, leaves: Sequence[int]) -> Function:
     return _returning(function, [function.body.yields[leaf] for leaf in leaves])
 
 
+def also_returning(function: Function, values: Sequence[Value]) -> Function:
+    """The same function, returning these values of its body, too, at the end."""
+    return _returning(function, (*function.body.yields, *values)) if values else function
+
+
 def bind_ones(function: Function, parameters: Sequence[Parameter]) -> Function:
     """The function without these parameters, scalars that are 1 in every call."""
     bound = [leaf for parameter in parameters for leaf in parameter.leaves]

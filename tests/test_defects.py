@@ -14,7 +14,7 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.primitives.typing import TypeRuleError
 from gradscribe.transforms import adjoint, tangent
 from gradscribe.transforms.adjoint.scopes import Scope
-from gradscribe.transforms.bufferize.aliasing import Aliasing
+from gradscribe.transforms.passes.bufferize.aliasing import Aliasing
 
 
 def program(x):

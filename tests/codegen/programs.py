@@ -12,8 +12,8 @@ from gradscribe import codegen, frontend, primitives  # noqa: F401
 from gradscribe.compiler.signatures import ArgumentTypes
 from gradscribe.ir.core import Function
 from gradscribe.ir.lengths import Facts
-from gradscribe.transforms.bufferize import bufferize
-from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.passes.bufferize import bufferize
+from gradscribe.transforms.passes.simplify import simplify
 
 
 def compiled(function: FunctionType, *args: Any) -> Function:

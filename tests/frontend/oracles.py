@@ -15,7 +15,7 @@ from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.ir.types import is_differentiable
 from gradscribe.ir.verifier import verify
 from gradscribe.transforms import adjoint, tangent
-from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.passes.simplify import simplify
 from tests.frontend.test_programs import lowered
 from tests.frontend.test_programs import same as same_values
 from tests.interpreter import run

@@ -22,7 +22,7 @@ from gradscribe.ir.types import is_differentiable
 from gradscribe.ir.verifier import verify
 from gradscribe.transforms.adjoint import Joined, differentiate
 from gradscribe.transforms.adjoint.split import split
-from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.passes.simplify import simplify
 from tests.interpreter import run
 
 

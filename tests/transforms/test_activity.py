@@ -8,7 +8,7 @@ import numpy as np
 
 from gradscribe.ir.core import LoopShape
 from gradscribe.ir.types import FLOAT, INT, Scalar
-from gradscribe.transforms.activity import active_values
+from gradscribe.transforms.analyses.activity import active_values
 from tests.handmade import Hand, vector
 
 STRONG = Scalar("float64", weak=False)

@@ -18,7 +18,7 @@ from gradscribe.ir.types import FLOAT, Array, Sequence
 from gradscribe.ir.verifier import verify
 from gradscribe.transforms.adjoint import differentiate
 from gradscribe.transforms.adjoint.split import split
-from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.passes.simplify import simplify
 from tests.handmade import Hand, vector
 from tests.interpreter import run
 from tests.transforms.adjoint_harness import (

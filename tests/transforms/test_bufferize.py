@@ -27,7 +27,7 @@ from gradscribe.ir.verifier import verify
 from gradscribe.primitives.control import APPEND, CONSTANT, COPY, GET, LIST, UNDEF, ZEROS_LIKE
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
 from gradscribe.primitives.registry import PRIMITIVES
-from gradscribe.transforms.bufferize import bufferize
+from gradscribe.transforms.passes.bufferize import bufferize
 from tests.interpreter import run
 from tests.sampling import RUN, examples
 from tests.transforms.random_programs import (

@@ -4,7 +4,7 @@ from gradscribe.ir.core import Block, Function, LoopShape
 from gradscribe.ir.trees import LEAF, Node
 from gradscribe.ir.types import BOOL, FLOAT, INT, Collected, Never
 from gradscribe.primitives.control import CONSTANT, ITEM, TUPLE, UNDEF
-from gradscribe.transforms.definedness import possibly_undefined
+from gradscribe.transforms.analyses.definedness import possibly_undefined
 from tests.handmade import Hand
 
 

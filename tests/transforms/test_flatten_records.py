@@ -19,8 +19,8 @@ from gradscribe.ir.verifier import verify
 from gradscribe.primitives import elementwise  # noqa: F401  (fills the table)
 from gradscribe.primitives.control import CONSTANT, COPY, PUSH, STACK, STACK_POP
 from gradscribe.primitives.registry import PRIMITIVES
-from gradscribe.transforms.bufferize import bufferize
-from gradscribe.transforms.records.flatten_records import flatten_pair, flatten_records
+from gradscribe.transforms.passes.bufferize import bufferize
+from gradscribe.transforms.passes.records.flatten_records import flatten_pair, flatten_records
 from tests.interpreter import run
 from tests.sampling import RUN, examples
 

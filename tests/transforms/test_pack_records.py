@@ -8,7 +8,7 @@ import gradscribe as gs
 from gradscribe.ir.core import LOOP, Function, walk
 from gradscribe.ir.verifier import verify
 from gradscribe.transforms.adjoint.split import simplify_joined
-from gradscribe.transforms.records.pack_records import pack_records
+from gradscribe.transforms.passes.records.pack_records import pack_records
 from tests.programs.targets.inplace import cholesky_logdet
 
 x5 = np.linspace(0.5, 1.5, 5)

@@ -12,7 +12,7 @@ from gradscribe.ir.printer import print_function
 from gradscribe.ir.types import FLOAT, INT, Collected, Scalar
 from gradscribe.ir.verifier import verify
 from gradscribe.primitives.control import EFFECT, RAISE
-from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.passes.simplify import simplify
 from tests.handmade import Hand, vector
 
 STRONG = Scalar("float64", weak=False)

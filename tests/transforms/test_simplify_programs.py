@@ -15,7 +15,7 @@ from gradscribe.ir.core import Function, walk
 from gradscribe.ir.trees import LEAF, Node
 from gradscribe.ir.types import Collected
 from gradscribe.ir.verifier import verify
-from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.passes.simplify import simplify
 from tests.interpreter import run
 from tests.transforms.random_programs import random_arguments, random_function
 

@@ -15,7 +15,7 @@ from gradscribe.ir.types import BOOL, FLOAT, INT, Array, Collected, Scalar
 from gradscribe.ir.verifier import verify
 from gradscribe.primitives.control import ZEROS_LIKE
 from gradscribe.primitives.indexing import ACCUMULATE, LENGTH, STORE
-from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.passes.simplify import simplify
 from tests.handmade import Hand, at, vector
 from tests.interpreter import run
 

@@ -25,7 +25,7 @@ from gradscribe.primitives.control import (
 )
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, LENGTH, STORE
 from gradscribe.primitives.registry import METHODS
-from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.passes.simplify import simplify
 from tests.handmade import Hand, at, vector
 
 PRIMAL = Location("f.py", 1, 0, 0, "y = …")

@@ -11,7 +11,7 @@ from gradscribe.ir.printer import print_function
 from gradscribe.ir.types import BOOL, Scalar
 from gradscribe.ir.verifier import verify
 from gradscribe.primitives.control import EFFECT
-from gradscribe.transforms.sink import sink
+from gradscribe.transforms.passes.sink import sink
 from tests.handmade import Hand
 
 FLOAT = Scalar("float64", weak=False)

@@ -9,7 +9,7 @@ from gradscribe.frontend.inlined_rules import inline
 from gradscribe.ir.printer import print_function
 from gradscribe.ir.trees import count_leaves
 from gradscribe.transforms.adjoint import differentiate
-from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.passes.simplify import simplify
 from tests.interpreter import run
 from tests.transforms.adjoint_harness import (
     active_leaves,

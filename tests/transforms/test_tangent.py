@@ -24,7 +24,7 @@ from gradscribe.ir.types import FLOAT
 from gradscribe.ir.verifier import verify
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.primitives.typing import elementwise_type
-from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.passes.simplify import simplify
 from gradscribe.transforms.tangent import differentiate
 from tests.handmade import Hand, vector
 from tests.interpreter import run

@@ -27,7 +27,7 @@ from gradscribe.ir.core import Function, Location
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Opaque, Scalar, is_differentiable
 from gradscribe.primitives.control import RAISE
-from gradscribe.transforms.opacity import refuse_opaque
+from gradscribe.transforms.analyses.opacity import refuse_opaque
 
 Argnums = int | tuple[int, ...]
 

@@ -40,10 +40,10 @@ from gradscribe.ir.types import Sequence as ListOf
 from gradscribe.primitives.gauge import determined
 from gradscribe.primitives.typing import dims_of, product
 from gradscribe.transforms import tangent
-from gradscribe.transforms.activity import active_values
-from gradscribe.transforms.opacity import refuse_opaque
-from gradscribe.transforms.silence import effect_of, silenced
-from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.analyses.activity import active_values
+from gradscribe.transforms.analyses.opacity import refuse_opaque
+from gradscribe.transforms.passes.silence import effect_of, silenced
+from gradscribe.transforms.passes.simplify import simplify
 
 Mode = Literal["auto", "forward", "reverse"]
 Blocks = dict[tuple[int, int], Any]

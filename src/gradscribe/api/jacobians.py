@@ -31,7 +31,7 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static
 from gradscribe.ir.probing import probe
 from gradscribe.tracebacks import shortened
-from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.passes.simplify import simplify
 
 
 class Jacobian(Transform):

@@ -25,7 +25,7 @@ from gradscribe.frontend.values import DictRef, ListRef, ObjectRef, Static, Stor
 from gradscribe.ir.core import Block, Function, Operation, Parameter, Value, walk
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree, count_leaves
 from gradscribe.ir.types import is_differentiable
-from gradscribe.transforms.structure import Structure
+from gradscribe.transforms.analyses.structure import Structure
 from gradscribe.transforms.tangent.signature import unused
 
 

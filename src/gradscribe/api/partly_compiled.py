@@ -37,7 +37,7 @@ from gradscribe.primitives.recorded_functions import (
 from gradscribe.recording import runs, sources
 from gradscribe.recording.arrays import present
 from gradscribe.recording.levels import plain
-from gradscribe.transforms.recorded import is_recorded
+from gradscribe.transforms.passes.recorded import is_recorded
 
 _TRUSTED = "trusted"
 """Says of a lowering that a recorded run has changed nothing that it reads."""

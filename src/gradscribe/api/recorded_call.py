@@ -27,7 +27,7 @@ from gradscribe.runtime.graph.modes import MODES, tangent_of
 from gradscribe.runtime.graph.operation import Kernel
 from gradscribe.runtime.tensors.inplace import as_it_was
 from gradscribe.runtime.tensors.tensor import Tensor
-from gradscribe.transforms.opacity import reached_unknown, refuse_opaque
+from gradscribe.transforms.analyses.opacity import reached_unknown, refuse_opaque
 
 
 def recorded_call(

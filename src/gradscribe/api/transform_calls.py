@@ -36,7 +36,7 @@ from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Scalar, is_differentiable
 from gradscribe.transforms import tangent
 from gradscribe.transforms.adjoint.split import simplify_joined
-from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.passes.simplify import simplify
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,11 +30,11 @@ from gradscribe.primitives.contracts import contract_of
 from gradscribe.primitives.control import EFFECT, REREAD, WRITTEN, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
-from gradscribe.transforms.bufferize.aliasing import Aliasing, Copies
-from gradscribe.transforms.given_rules import has_given_rules
-from gradscribe.transforms.opacity import reached_results
-from gradscribe.transforms.silence import silenced
-from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.analyses.opacity import reached_results
+from gradscribe.transforms.derivatives.given_rules import has_given_rules
+from gradscribe.transforms.passes.bufferize.aliasing import Aliasing, Copies
+from gradscribe.transforms.passes.silence import silenced
+from gradscribe.transforms.passes.simplify import simplify
 
 ForwardFunction = Callable[..., tuple[tuple[Any, ...], Any]]
 _READ_NO_ELEMENTS = frozenset({LENGTH, SIZE, ZEROS_LIKE})
@@ -90,7 +90,7 @@ class Derivatives:
 
     @cached_property
     def has_given_rules(self) -> bool:
-        """Whether a derivative is in part one that the user gave; see `transforms.given_rules`."""
+        """Whether a derivative is in part one that the user gave; see `derivatives.given_rules`."""
         return has_given_rules(self._stages.primal)
 
     @cached_property

@@ -10,12 +10,12 @@ from typing import Any
 from gradscribe import codegen
 from gradscribe.compiler.conditions import compiling
 from gradscribe.ir.core import Callee, Function, callees
-from gradscribe.transforms.bufferize import bufferize
-from gradscribe.transforms.handed_on import handed_on
-from gradscribe.transforms.records.flatten_records import flatten_records
-from gradscribe.transforms.records.pack_records import pack_records
-from gradscribe.transforms.schedule import schedule
-from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.passes.bufferize import bufferize
+from gradscribe.transforms.passes.handed_on import handed_on
+from gradscribe.transforms.passes.records.flatten_records import flatten_records
+from gradscribe.transforms.passes.records.pack_records import pack_records
+from gradscribe.transforms.passes.schedule import schedule
+from gradscribe.transforms.passes.simplify import simplify
 
 
 class Generated:

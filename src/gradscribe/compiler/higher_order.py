@@ -26,8 +26,8 @@ from gradscribe.frontend.inlined_rules import inline
 from gradscribe.ir.core import Function
 from gradscribe.ir.trees import LEAF, Node
 from gradscribe.transforms import tangent
-from gradscribe.transforms.given_rules import has_given_rules
-from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.derivatives.given_rules import has_given_rules
+from gradscribe.transforms.passes.simplify import simplify
 
 Chain = Sequence[tuple[int, ...]]
 """The leaves of each `grad`, from the innermost. All but the last are single scalar leaves,

@@ -44,7 +44,7 @@ from gradscribe.ir.lengths import Facts
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import is_differentiable
 from gradscribe.primitives.control import EFFECT
-from gradscribe.transforms.opacity import reached_results, reached_unknown
+from gradscribe.transforms.analyses.opacity import reached_results, reached_unknown
 
 _LIMIT = 1024
 """How many programs are kept that nobody holds any more."""

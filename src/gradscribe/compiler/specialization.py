@@ -20,8 +20,8 @@ from gradscribe.ir.core import Function, callees
 from gradscribe.ir.printer import print_function
 from gradscribe.ir.types import Array, Scalar, Type
 from gradscribe.tracebacks import shortened
-from gradscribe.transforms.records.flatten_records import flatten_pair
-from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.passes.records.flatten_records import flatten_pair
+from gradscribe.transforms.passes.simplify import simplify
 
 if TYPE_CHECKING:
     from gradscribe.compiler.program import Primal

@@ -23,14 +23,14 @@ from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree, count_leaves
 from gradscribe.ir.types import RecordOf, Scalar, is_differentiable
 from gradscribe.primitives.control import CONSTANT
 from gradscribe.transforms import adjoint, tangent
-from gradscribe.transforms.activity import active_values
 from gradscribe.transforms.adjoint.split import cut, simplify_joined
-from gradscribe.transforms.hoist import hoist
-from gradscribe.transforms.recorded import with_pullbacks
-from gradscribe.transforms.records.absent_records import with_empty_records
-from gradscribe.transforms.shape_sources import choose_shape_sources
-from gradscribe.transforms.simplify import simplify
-from gradscribe.transforms.sink import sink
+from gradscribe.transforms.analyses.activity import active_values
+from gradscribe.transforms.passes.hoist import hoist
+from gradscribe.transforms.passes.recorded import with_pullbacks
+from gradscribe.transforms.passes.records.absent_records import with_empty_records
+from gradscribe.transforms.passes.shape_sources import choose_shape_sources
+from gradscribe.transforms.passes.simplify import simplify
+from gradscribe.transforms.passes.sink import sink
 from gradscribe.transforms.tangent.signature import unused
 
 

@@ -1,1 +1,4 @@
-"""IR in, IR out: one transform per module, each with what it assumes and guarantees."""
+"""IR in, IR out: derivatives (`adjoint`, `tangent`), what both need, passes and analyses.
+
+Each module says what it assumes and what it guarantees.
+"""

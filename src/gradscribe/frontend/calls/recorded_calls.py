@@ -1,7 +1,7 @@
 """Calls of Python functions that are recorded at run time, where they cannot be compiled.
 
 Comes in: for such a call (a `Site`), the form of what it returned in a recorded run. Goes out: the
-operation `effect`, whose callee is a `Recorded` function; `transforms.recorded` makes it one that
+operation `effect`, whose callee is a `Recorded` function; `passes.recorded` makes it one that
 is differentiated. The other calls are compiled as always, and noted: an error that leaves them
 tells by which calls it came about (`GradscribeError.calls`), so that one of these is recorded when
 the program is compiled again.

@@ -17,7 +17,7 @@ def may_vary(lowering: Lowering, item: Any, surely: bool = False) -> bool:
     computed of integers and constants alone.
 
     surely: of what loops carry, whether it does before the first iteration. Where that is not so,
-    it is known only once all is lowered (`transforms.opacity`).
+    it is known only once all is lowered (`analyses.opacity`).
     """
     if isinstance(item, TupleOf):
         return any(may_vary(lowering, below, surely) for below in item.items)

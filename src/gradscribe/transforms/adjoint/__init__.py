@@ -34,26 +34,28 @@ from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Type, cotangent_type, is_differentiable
 from gradscribe.primitives.control import ADD_ITEMS, COPY, ENTER, EXIT, GIVEN
 from gradscribe.primitives.indexing import ACCUMULATE, GATHER, GETITEM, STORE, is_whole, may_repeat
-from gradscribe.transforms.absence import absences
-from gradscribe.transforms.activity import Activity, activity_of
 from gradscribe.transforms.adjoint import lists
+from gradscribe.transforms.adjoint.calls import mirror_call
 from gradscribe.transforms.adjoint.context import Context
+from gradscribe.transforms.adjoint.exports import Exports
 from gradscribe.transforms.adjoint.given import mirror_given
 from gradscribe.transforms.adjoint.lists import contribute
 from gradscribe.transforms.adjoint.mirrors import mirror_context, mirror_if, mirror_loop
 from gradscribe.transforms.adjoint.overwriting import last_written
+from gradscribe.transforms.adjoint.projection import of_dtype, project, zero
 from gradscribe.transforms.adjoint.recomputing import Choice, choose
 from gradscribe.transforms.adjoint.rules import apply_rule
 from gradscribe.transforms.adjoint.scopes import Scope, TopScope
 from gradscribe.transforms.adjoint.split import cut
-from gradscribe.transforms.calls import mirror_call
-from gradscribe.transforms.cotangents import constant, name_of, of_dtype, project, zero
-from gradscribe.transforms.definedness import possibly_undefined
-from gradscribe.transforms.inlining import Inline
-from gradscribe.transforms.opacity import refuse_opaque, refusing_misfits
-from gradscribe.transforms.storage import Exports, derived, store_at, view_at
-from gradscribe.transforms.structure import Structure
-from gradscribe.transforms.templates import Templates
+from gradscribe.transforms.analyses.absence import absences
+from gradscribe.transforms.analyses.activity import Activity, activity_of
+from gradscribe.transforms.analyses.definedness import possibly_undefined
+from gradscribe.transforms.analyses.opacity import refuse_opaque, refusing_misfits
+from gradscribe.transforms.analyses.structure import Structure
+from gradscribe.transforms.building import derived, store_at, view_at
+from gradscribe.transforms.derivatives.cotangents import constant, name_of
+from gradscribe.transforms.derivatives.inlining import Inline
+from gradscribe.transforms.derivatives.templates import Templates
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from gradscribe.ir.core import Function, Operation, Value
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array
-from gradscribe.transforms.activity import Activity
-from gradscribe.transforms.storage import Exports
-from gradscribe.transforms.structure import Structure
+from gradscribe.transforms.adjoint.exports import Exports
+from gradscribe.transforms.analyses.activity import Activity
+from gradscribe.transforms.analyses.structure import Structure
 
 
 @dataclass

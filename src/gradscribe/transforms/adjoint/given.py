@@ -16,10 +16,11 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import Block, Operation, Value
 from gradscribe.ir.types import BOOL, NONE, Tuple
 from gradscribe.primitives.control import ITEM, TUPLE, UNDEF
+from gradscribe.transforms.adjoint.projection import zero
 from gradscribe.transforms.adjoint.rules import Pulled, apply_rule
 from gradscribe.transforms.adjoint.scopes import Scope
-from gradscribe.transforms.cotangents import constant, joined_type, name_of, zero
-from gradscribe.transforms.templates import Templates
+from gradscribe.transforms.derivatives.cotangents import constant, joined_type, name_of
+from gradscribe.transforms.derivatives.templates import Templates
 
 _MOST = 4
 """So many results may or may not have a cotangent; for each combination there is a backward."""

@@ -23,7 +23,7 @@ from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import Array
 from gradscribe.primitives.control import CONSTANT, UNDEF
 from gradscribe.primitives.registry import PRIMITIVES
-from gradscribe.transforms.costs import is_cheap
+from gradscribe.transforms.analyses.costs import is_cheap
 
 _Vertex = tuple[Value | None, bool]
 """Where paths enter a value (False) and where they leave it (True); None: the source and the

@@ -18,8 +18,9 @@ from gradscribe.ir.core import (
 from gradscribe.ir.types import Scalar, Tuple
 from gradscribe.primitives.control import APPEND, GET, ITEM, LEN, LIST, POP, SET, TUPLE, ZEROS_LIKE
 from gradscribe.primitives.lists import DELETE, INSERT, JOIN, SECTION, SET_SECTION
+from gradscribe.transforms.adjoint.projection import zero
 from gradscribe.transforms.adjoint.scopes import Scope
-from gradscribe.transforms.cotangents import add, constant, item_of, name_of, zero
+from gradscribe.transforms.derivatives.cotangents import add, constant, item_of, name_of
 
 
 def _tuple(scope: Scope, operation: Operation, d_out: Value) -> None:

@@ -21,15 +21,15 @@ from gradscribe.ir.types import BOOL, Array, Collected, Sequence, Type
 from gradscribe.primitives.control import SET
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
 from gradscribe.transforms.adjoint.exits import cotangent_at_exit, is_made_at_exit
+from gradscribe.transforms.adjoint.projection import zero
 from gradscribe.transforms.adjoint.scopes import Scope
 from gradscribe.transforms.adjoint.trips import TripScope
-from gradscribe.transforms.cotangents import (
+from gradscribe.transforms.derivatives.cotangents import (
     add,
     carried_type,
     constant,
     item_of,
     name_of,
-    zero,
 )
 
 

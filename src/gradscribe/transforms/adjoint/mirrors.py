@@ -17,8 +17,9 @@ from gradscribe.primitives.control import ENTER, EXIT, RESUMED
 from gradscribe.primitives.raising import is_attempt
 from gradscribe.transforms.adjoint.given import merge_result
 from gradscribe.transforms.adjoint.loop_scope import LoopScope
+from gradscribe.transforms.adjoint.projection import zero
 from gradscribe.transforms.adjoint.scopes import BranchScope, Scope
-from gradscribe.transforms.cotangents import call, constant, joined_type, name_of, zero
+from gradscribe.transforms.derivatives.cotangents import call, constant, joined_type, name_of
 
 Sweep = Callable[[Scope], None]
 """Writes the mirror of a scope's block into the scope."""

@@ -19,8 +19,8 @@ from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array
 from gradscribe.primitives.indexing import LENGTH, SIZE, STORE
 from gradscribe.transforms.adjoint.scopes import Scope
-from gradscribe.transforms.cotangents import call, constant
-from gradscribe.transforms.storage import view_at
+from gradscribe.transforms.building import view_at
+from gradscribe.transforms.derivatives.cotangents import call, constant
 
 
 def last_written(scope: Scope, d_x: Value, path: tuple[Any, ...]) -> Value:

@@ -15,8 +15,8 @@ from gradscribe.ir.core import CALL, LOOP, Block, Operation, Value, walk
 from gradscribe.ir.flow import Loop
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.transforms.adjoint.context import Context
-from gradscribe.transforms.costs import MOST_EFFORT, effort_of
-from gradscribe.transforms.structure import STORES
+from gradscribe.transforms.analyses.costs import MOST_EFFORT, effort_of
+from gradscribe.transforms.analyses.structure import STORES
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,13 @@ from gradscribe.primitives.choices import CHOICES
 from gradscribe.primitives.control import CONSTANT, ITEM, TUPLE, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
-from gradscribe.transforms import conjugates
+from gradscribe.transforms.adjoint.projection import project
 from gradscribe.transforms.adjoint.scopes import Scope
-from gradscribe.transforms.cotangents import add, call, constant, project, zero_where_cut
-from gradscribe.transforms.opacity import check_known
-from gradscribe.transforms.storage import derived
-from gradscribe.transforms.templates import Renewal, Template, Templates
+from gradscribe.transforms.analyses.opacity import check_known
+from gradscribe.transforms.building import derived
+from gradscribe.transforms.derivatives import conjugates
+from gradscribe.transforms.derivatives.cotangents import add, call, constant, zero_where_cut
+from gradscribe.transforms.derivatives.templates import Renewal, Template, Templates
 
 _SHAPE_READERS = frozenset({LENGTH, SIZE, ZEROS_LIKE})
 

@@ -26,12 +26,13 @@ from gradscribe.ir.types import Array, Scalar, Tuple, Type
 from gradscribe.primitives.control import COPY, TUPLE
 from gradscribe.primitives.indexing import ACCUMULATE, READS, STORE, is_whole, may_repeat
 from gradscribe.primitives.registry import PRIMITIVES
-from gradscribe.transforms.absence import telling
 from gradscribe.transforms.adjoint.context import Context
-from gradscribe.transforms.costs import MOST_EFFORT, effort_of
-from gradscribe.transforms.cotangents import add, any_of, name_of, of_real, zero
-from gradscribe.transforms.same_shape import same_shaped
-from gradscribe.transforms.storage import copied, derived, store_at, view_at
+from gradscribe.transforms.adjoint.projection import zero
+from gradscribe.transforms.analyses.absence import telling
+from gradscribe.transforms.analyses.costs import MOST_EFFORT, effort_of
+from gradscribe.transforms.analyses.same_shape import same_shaped
+from gradscribe.transforms.building import copied, derived, store_at, view_at
+from gradscribe.transforms.derivatives.cotangents import add, any_of, name_of, of_real
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,8 +17,8 @@ from gradscribe.ir.types import Array, Sequence
 from gradscribe.primitives.control import GET, LEN
 from gradscribe.primitives.indexing import GETITEM, LENGTH
 from gradscribe.transforms.adjoint.scopes import Scope
-from gradscribe.transforms.cotangents import call, constant, same_lengths
-from gradscribe.transforms.storage import index_type
+from gradscribe.transforms.building import index_type
+from gradscribe.transforms.derivatives.cotangents import call, constant, same_lengths
 
 
 class TripScope(Scope):

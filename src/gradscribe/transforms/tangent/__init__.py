@@ -50,20 +50,26 @@ from gradscribe.ir.types import (
 )
 from gradscribe.ir.types import Sequence as ListType
 from gradscribe.primitives import control, indexing
-from gradscribe.transforms import conjugates
-from gradscribe.transforms.absence import absences, telling
-from gradscribe.transforms.activity import STRUCTURAL, Activity, activity_of
-from gradscribe.transforms.calls import tangent_call
-from gradscribe.transforms.cotangents import call, constant, name_of, same_lengths, zero_if_there
-from gradscribe.transforms.inlining import Inline
-from gradscribe.transforms.opacity import check_known, refuse_opaque, refusing_misfits
+from gradscribe.transforms.analyses.absence import absences, telling
+from gradscribe.transforms.analyses.activity import STRUCTURAL, Activity, activity_of
+from gradscribe.transforms.analyses.opacity import check_known, refuse_opaque, refusing_misfits
+from gradscribe.transforms.derivatives import conjugates
+from gradscribe.transforms.derivatives.cotangents import (
+    call,
+    constant,
+    name_of,
+    same_lengths,
+    zero_if_there,
+)
+from gradscribe.transforms.derivatives.inlining import Inline
+from gradscribe.transforms.derivatives.templates import as_one_value
+from gradscribe.transforms.tangent.calls import tangent_call
 from gradscribe.transforms.tangent.fitting import fit
 from gradscribe.transforms.tangent.poles import Poles
 from gradscribe.transforms.tangent.regions import recorded_values, tangent_if, tangent_loop
 from gradscribe.transforms.tangent.signature import keep_leaves, unused
 from gradscribe.transforms.tangent.stores import tangent_of_accumulation, tangent_of_store
 from gradscribe.transforms.tangent.widening import put_into_lists, widened
-from gradscribe.transforms.templates import as_one_value
 
 _POSITIONS = frozenset({"shape", "index", "path", "num", "where", "shift", "k", "offset", "n"})
 """Parameters of linear operations whose integers are no data."""

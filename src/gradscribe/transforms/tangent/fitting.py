@@ -10,7 +10,7 @@ from gradscribe.ir.core import Value
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array, Scalar, is_complex
 from gradscribe.primitives import indexing
-from gradscribe.transforms.cotangents import call, converted
+from gradscribe.transforms.derivatives.cotangents import call, converted
 
 
 def fit(builder: Builder, tangent: Value, value: Value) -> Value:

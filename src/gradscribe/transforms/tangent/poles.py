@@ -20,7 +20,7 @@ from gradscribe.primitives.choices import CHOICES
 from gradscribe.primitives.control import APPEND, LIST, SET, TUPLE
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 from gradscribe.primitives.registry import PRIMITIVES
-from gradscribe.transforms.cotangents import call, constant, zero_where_cut
+from gradscribe.transforms.derivatives.cotangents import call, constant, zero_where_cut
 
 _FILLS = frozenset({PRIMITIVES[np.diagflat]})
 """What puts zeros beside the elements that it is given."""

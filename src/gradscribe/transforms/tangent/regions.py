@@ -26,7 +26,7 @@ from gradscribe.ir.types import Array, Collected, Scalar, Type, cotangent_type, 
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.primitives.control import RAISE
 from gradscribe.primitives.indexing import GETITEM
-from gradscribe.transforms.cotangents import carried_type, joined_type, name_of
+from gradscribe.transforms.derivatives.cotangents import carried_type, joined_type, name_of
 from gradscribe.transforms.tangent.widening import widened
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradscribe.ir.core import Operation, Value, map_operands
-from gradscribe.transforms.cotangents import constant
-from gradscribe.transforms.storage import store_at
+from gradscribe.transforms.building import store_at
+from gradscribe.transforms.derivatives.cotangents import constant
 
 if TYPE_CHECKING:
     from gradscribe.transforms.tangent import Tangent

@@ -15,7 +15,7 @@ from gradscribe.ir.types import Array, Mapping, Scalar, Tuple, Type, is_differen
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.primitives.control import GET, ITEM, TUPLE, ZEROS_LIKE
 from gradscribe.primitives.lists import OPERATIONS, SET_SECTION
-from gradscribe.transforms.cotangents import constant
+from gradscribe.transforms.derivatives.cotangents import constant
 
 if TYPE_CHECKING:
     from gradscribe.transforms.tangent import Tangent

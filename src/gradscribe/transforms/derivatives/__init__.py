@@ -1,0 +1,1 @@
+"""What both modes of differentiation need: rules of operations and calls, cotangents by type."""

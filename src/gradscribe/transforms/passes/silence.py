@@ -1,0 +1,104 @@
+"""A function without what it does besides computing: what it prints, or tells others.
+
+The derivatives of a call that has run already are computed by code of their own, which is not to
+do all that again. A call whose value is read stays: only a function that draws, or reads, gives
+such.
+`effect_of` finds what a function does that must not be done twice.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gradscribe.ir.core import Block, Function, Operation, Value, walk
+from gradscribe.primitives.control import (
+    ASSERT,
+    ATTEMPT,
+    CAUGHT,
+    CHECK,
+    EFFECT,
+    ENTER,
+    EXIT,
+    RAISE,
+    RENEW,
+    RESUMED,
+    attempted,
+    finally_done,
+)
+from gradscribe.transforms.passes.sink import has_effect
+
+
+def silenced(function: Function) -> Function:
+    """The same function, without the effects whose values nothing reads, and what they alone would
+    find in memory that they have kept."""
+    while any(o.primitive in (EFFECT, RENEW) for o in walk(function.body)):
+        read = _read(function.body)
+        body = _block(function.body, read)
+        if body is function.body:
+            break
+        function = replace(function, body=body)
+    return function
+
+
+def _read(block: Block) -> set[Value]:
+    read = {*block.yields}
+    for operation in walk(block):
+        read.update(operation.operands[operation.primitive is RENEW :])
+        for region in operation.regions:
+            read.update(region.yields)
+    return read
+
+
+def _block(block: Block, read: set[Value]) -> Block:
+    operations = tuple(_operation(o, read) for o in block.operations if not _is_silenced(o, read))
+    unchanged = len(operations) == len(block.operations) and all(
+        new is old for new, old in zip(operations, block.operations, strict=True)
+    )
+    return block if unchanged else replace(block, operations=operations)
+
+
+def _is_silenced(operation: Operation, read: set[Value]) -> bool:
+    if operation.primitive is RENEW:
+        return operation.operands[0] not in read
+    return operation.primitive is EFFECT and read.isdisjoint(operation.results)
+
+
+def _operation(operation: Operation, read: set[Value]) -> Operation:
+    regions = tuple(_block(region, read) for region in operation.regions)
+    if all(new is old for new, old in zip(regions, operation.regions, strict=True)):
+        return operation
+    return replace(operation, regions=regions)
+
+
+def effect_of(function: Function) -> Operation | None:
+    """An operation that is to run once for a call. (An error ends all runs, and what handles one,
+    or says how numbers are computed, is over when a run is.)"""
+    body = function.body
+    is_handled = any(o.primitive is CAUGHT for o in walk(body))
+    within = walk(body) if is_handled else _not_raising(body)
+    return next((o for o in within if not o.regions and has_effect(o) and not _repeats(o)), None)
+
+
+def _not_raising(block: Block) -> Iterator[Operation]:
+    """All operations but those on the way to an error, such as the making of its text."""
+    if any(operation.primitive is RAISE for operation in block.operations):
+        return
+    for operation in block.operations:
+        yield operation
+        for region in operation.regions:
+            yield from _not_raising(region)
+
+
+def _repeats(operation: Operation) -> bool:
+    """Whether what an operation does besides giving results does not outlast a run, or is a
+    warning, of which Python shows the first."""
+    callee = operation.callee
+    if callee is warnings.warn:
+        return True
+    if operation.primitive in (ENTER, EXIT):
+        return callee in (*RESUMED, attempted, finally_done)
+    if isinstance(callee, type) and issubclass(callee, BaseException):
+        return True
+    return operation.primitive in (RAISE, ASSERT, CHECK, ATTEMPT, CAUGHT)

@@ -27,7 +27,7 @@ from gradscribe.compiler.specialization import Specialization
 from gradscribe.compiler.stored import refuse_overlap, refuse_read_only, refuse_twice
 from gradscribe.compiler.variadic import called_by, is_variadic
 from gradscribe.errors import AliasingError, ArgumentError, GradscribeError, UnsupportedError
-from gradscribe.frontend.data.aliasing import APART
+from gradscribe.frontend.data.aliasing import APART, TOGETHER
 from gradscribe.frontend.interface import (
     Argument,
     KnownListError,
@@ -148,8 +148,7 @@ class Program:
         numbers: frozenset[tuple[Any, ...]] = frozenset(),
         recording: Recording | None = None,
     ) -> Primal:
-        """A new lowering; once more, where a dict is found to have computed keys, the integers in
-        a list, or a number from outside, have to be known, or arrays to be told apart."""
+        """A new lowering; once more where more is found to be known, or told apart, than it was."""
         types = ArgumentTypes(known)
         try:
             again = recording and Recording(recording.form, recording.seen, recording.keeping)
@@ -164,10 +163,11 @@ class Program:
                 raise UnsupportedError(error.what, error.advice, error.location) from None
             keyed |= {error.place}
         except AliasingError:
-            if APART not in keyed:
-                with suppress(UnsupportedError):
-                    return self._primal(values, sampled, keyed | {APART}, known, numbers, recording)
-            raise
+            if {APART, TOGETHER} & keyed:
+                raise
+            with suppress(UnsupportedError):
+                return self._primal(values, sampled, keyed | {APART}, known, numbers, recording)
+            keyed |= {TOGETHER}
         return self._primal(values, sampled, keyed, known, numbers, recording)
 
 

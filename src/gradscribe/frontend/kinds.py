@@ -1,22 +1,24 @@
-"""Kinds of values: what has to agree for two paths to leave one IR value behind.
+"""Kinds of values: what has to agree for two paths to leave one value behind.
 
-A number and an array, `None` and an array, arrays of two dtypes are of different kinds. A name
+A number and an array, `None` and a dict, arrays of two dtypes are of different kinds. A name
 that holds either is an `Either`, and the kind of that is a `Choice`: a flag, and the leaves of
 both alternatives, those of the one that is not there being undefined.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     PLAIN_NUMBERS,
+    DictRef,
     Either,
+    InstanceRef,
     ListRef,
     LocalFunction,
     ObjectRef,
@@ -31,7 +33,8 @@ from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Opaque, Scalar, Sequence, Tuple, Type
 from gradscribe.primitives.indexing import path_type
 
-_STRUCTURES = ("tuple", "partial")
+_CONTAINERS = ("dict", "items", "object")
+_STRUCTURES = ("tuple", "partial", *_CONTAINERS)
 
 ABSENT = Unbound.on_one_path()
 """Stands for the alternative that a path does not provide."""
@@ -40,9 +43,9 @@ ABSENT = Unbound.on_one_path()
 @dataclass(frozen=True, slots=True)
 class Kind:
     """What a value is: a run-time "number", "array" or "opaque" value; "static", one object;
-    "tuple"; "partial", a function and what it is given; "list", of items of one kind. detail: the
-    dtype and rank, the object, the class (or what tells the arguments apart) and the kinds of the
-    items, the kind of all items."""
+    "tuple"; "partial", a function and what it is given; "list", of items of one kind; "items", a
+    list of others; "dict"; "object". detail: the dtype and rank, the object, the class (or the
+    keys, or what tells the arguments apart) and the kinds of the items, the kind of all items."""
 
     name: str
     detail: Any = None
@@ -56,43 +59,79 @@ class Choice:
     second: Kind | Choice
 
 
-def kind_of(lowering: Lowering, item: Any, contents: dict[Storage, Any]) -> Kind | Choice | None:
-    """The kind of a frontend value in a state with these contents; None of what has none."""
+def kind_of(
+    lowering: Lowering,
+    item: Any,
+    contents: dict[Storage, Any],
+    around: frozenset[Storage] = frozenset(),
+) -> Kind | Choice | None:
+    """The kind of a frontend value in a state with these contents; None of what has none. around:
+    what holds it."""
     if isinstance(item, Either):
-        first = kind_of(lowering, item.first, contents)
-        second = kind_of(lowering, item.second, contents)
+        first, second = (kind_of(lowering, i, contents, around) for i in (item.first, item.second))
         return None if first is None or second is None else Choice(first, second)
     if isinstance(item, Static) and isinstance(item.value, PLAIN_NUMBERS):
         return Kind("number", isinstance(item.value, np.bool_))
     if isinstance(item, (Static, LocalFunction, ObjectRef)):
         return Kind("static", item)
     if isinstance(item, Unbound):
-        return Kind("unbound")
-    if isinstance(item, TupleOf):
-        below = tuple(kind_of(lowering, i, contents) for i in item.items)
-        return None if None in below else Kind("tuple", (item.cls, below))
-    if isinstance(item, PartialOf):
-        below = tuple(kind_of(lowering, i, contents) for i in item.parts)
-        names = (len(item.arguments), *item.keywords)
-        return None if None in below else Kind("partial", (names, below))
+        return None if item.mixed else Kind("unbound")
     if isinstance(item, Value):
         return _kind_of_type(item.type)
     if isinstance(item, Ref):
         type_ = contents[item.storage].type
         path = tuple((primitive, arguments) for primitive, arguments, _ in item.path)
         return _kind_of_type(path_type(lowering.builder.facts, type_, _types(path)))
-    if isinstance(item, ListRef):
-        return _kind_of_list(lowering, contents[item.storage], contents)
-    return None
+    if isinstance(item, ListRef) and isinstance(contents[item.storage], Value):
+        return _kind_of_type(contents[item.storage].type)
+    storage = getattr(item, "storage", None)
+    if storage in around or type(item) not in _PARTS:
+        return None
+    if storage is not None:
+        around |= {storage}
+    name, detail, parts = _PARTS[type(item)](item, contents)
+    below = tuple(kind_of(lowering, part, contents, around) for part in parts)
+    if name == "items" and len({*below}) == 1 and _is_item(below[0]):
+        return Kind("list", below[0])
+    return None if None in below else Kind(name, (detail, below))
 
 
-def _kind_of_list(lowering: Lowering, held: Any, contents: dict[Storage, Any]) -> Kind | None:
-    """The kind of a list of these contents, if its items are of one."""
-    if isinstance(held, Value):
-        return _kind_of_type(held.type)
-    kinds = {kind_of(lowering, item, contents) for item in held}
-    kind = kinds.pop() if len(kinds) == 1 else None
-    return Kind("list", kind) if isinstance(kind, Kind) and kind.name != "static" else None
+def _is_item(kind: Any) -> bool:
+    """Whether items of this kind, and of no other, make a list of unknown length."""
+    is_one = isinstance(kind, Kind) and kind.name != "static"
+    return is_one and not any(name in _CONTAINERS for name in _names(kind))
+
+
+def holds_containers(kind: Kind) -> bool:
+    """Whether it is a list, a dict or an object, or has one in it."""
+    return any(name == "list" or name in _CONTAINERS for name in _names(kind))
+
+
+def _names(kind: Kind | Choice) -> Iterator[str]:
+    for one in alternatives(kind):
+        yield one.name
+        for below in one.detail[1] if one.name in _STRUCTURES else ():
+            yield from _names(below)
+
+
+Contents = dict[Storage, Any]
+
+_PARTS: dict[type, Callable[[Any, Contents], tuple[str, Any, tuple[Any, ...]]]] = {
+    TupleOf: lambda item, _: ("tuple", item.cls, item.items),
+    PartialOf: lambda item, _: ("partial", (len(item.arguments), *item.keywords), item.parts),
+    ListRef: lambda item, contents: ("items", None, contents[item.storage]),
+    DictRef: lambda item, contents: (
+        "dict",
+        tuple(contents[item.storage]),
+        tuple(contents[item.storage].values()),
+    ),
+    InstanceRef: lambda item, contents: (
+        "object",
+        (item.cls, tuple(name for name, cell in item.cells.items() if cell in contents)),
+        tuple(contents[cell][name] for name, cell in item.cells.items() if cell in contents),
+    ),
+}
+"""Of a value of several parts: the name of its kind, what else there is to the kind, the parts."""
 
 
 def _types(path: Any) -> Any:
@@ -131,6 +170,19 @@ def alternatives(kind: Kind | Choice) -> Iterator[Kind]:
         yield from alternatives(kind.second)
     else:
         yield kind
+
+
+def either(first: Kind | Choice, second: Kind | Choice) -> Choice:
+    """What is one of these. The alternatives come one after the other: a flag for each tells
+    whether it is that one."""
+    if isinstance(first, Choice):
+        return Choice(first.first, either(first.second, second))
+    return Choice(first, second)
+
+
+def last(kind: Kind | Choice) -> Kind:
+    """The last of the alternatives."""
+    return last(kind.second) if isinstance(kind, Choice) else kind
 
 
 def covers(general: Kind | Choice, special: Kind | Choice) -> bool:
@@ -188,7 +240,7 @@ def leaves(lowering: Lowering, item: Any, kind: Kind | Choice) -> list[Value | N
     if kind_of(lowering, item, lowering.contents) != kind:
         return None
     if kind.name in _STRUCTURES:
-        items = item.parts if kind.name == "partial" else item.items
+        _, _, items = _PARTS[type(item)](item, lowering.contents)
         below = [leaves(lowering, i, k) for i, k in zip(items, kind.detail[1], strict=True)]
         return [leaf for part in below for leaf in part or ()]
     return [lowering.value(item)] if leaf_count(kind) else []
@@ -203,20 +255,51 @@ def leaf_count(kind: Kind | Choice) -> int:
     return 0 if kind.name in ("static", "unbound") else 1
 
 
-def rebuilt(kind: Kind | Choice, values: Iterator[Value], wrap: Any, reason: str) -> Any:
-    """A value of this kind, its leaves taken from values. wrap: makes a value of an IR value;
-    reason: why a name may be unbound."""
+Path = tuple[Any, ...]
+
+
+class Wrapping(Protocol):
+    """Makes parts of a value of two kinds. path: where they are in the whole."""
+
+    def wrap(self, value: Value, path: Path) -> Any:
+        """A number, array or list of unknown length."""
+
+    def container(self, kind: Kind, items: tuple[Any, ...], path: Path) -> Any:
+        """A dict, a list or an object that holds these items."""
+
+
+def rebuilt(
+    kind: Kind | Choice, values: Iterator[Value], wrapping: Wrapping, reason: str, path: Path = ()
+) -> Any:
+    """A value of this kind, its leaves taken from values. reason: why a name may be unbound."""
     if isinstance(kind, Choice):
         flag = next(values)
-        first = rebuilt(kind.first, values, wrap, reason)
-        return Either(flag, first, rebuilt(kind.second, values, wrap, reason))
-    if kind.name == "tuple":
-        cls, below = kind.detail
-        return TupleOf(tuple(rebuilt(k, values, wrap, reason) for k in below), cls)
-    if kind.name == "partial":
-        (count, *names), below = kind.detail
-        like = PartialOf(None, (None,) * count, dict.fromkeys(names))
-        return like.with_parts([rebuilt(k, values, wrap, reason) for k in below])
+        first = rebuilt(kind.first, values, wrapping, reason, path)
+        return Either(flag, first, rebuilt(kind.second, values, wrapping, reason, path))
+    if kind.name in _STRUCTURES:
+        pairs = zip(kind.detail[1], _keys(kind), strict=True)
+        items = [rebuilt(below, values, wrapping, reason, (*path, *key)) for below, key in pairs]
+        return _structure(kind, tuple(items), wrapping, path)
     if kind.name == "unbound":
         return Unbound(reason, raises=True)
-    return kind.detail if kind.name == "static" else wrap(next(values))
+    return kind.detail if kind.name == "static" else wrapping.wrap(next(values), path)
+
+
+def _structure(kind: Kind, items: tuple[Any, ...], wrapping: Wrapping, path: Path) -> Any:
+    detail = kind.detail[0]
+    if kind.name == "tuple":
+        return TupleOf(items, detail)
+    if kind.name == "partial":
+        count, *names = detail
+        return PartialOf(None, (None,) * count, dict.fromkeys(names)).with_parts(items)
+    return wrapping.container(kind, items, path)
+
+
+def _keys(kind: Kind) -> list[Path]:
+    """The paths from a value of this kind to its parts; of a partial, all is one part."""
+    detail, below = kind.detail
+    if kind.name == "dict":
+        return [(key,) for key in detail]
+    if kind.name == "object":
+        return [(name, name) for name in detail[1]]
+    return [()] * len(below) if kind.name == "partial" else [(n,) for n in range(len(below))]

@@ -18,6 +18,7 @@ import gast
 from gradscribe.errors import UnsupportedError, UnsupportedPathError
 from gradscribe.frontend.bindings import read_places
 from gradscribe.frontend.control.branches import branch, conditional, raise_here, refuse_here
+from gradscribe.frontend.data import aliasing
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.interruptions import (
@@ -195,6 +196,8 @@ def _if_allowed(
         raise
     except UnsupportedError as error:
         if isinstance(error, RunTimeKeyError) and error.place is not None:
+            raise
+        if aliasing.may_tell_apart(lowering, error):
             raise
         refused.append(error)
         if len(refused) == 2:

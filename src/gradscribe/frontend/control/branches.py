@@ -11,6 +11,7 @@ from typing import Any
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.control.merge_plans import Sides
 from gradscribe.frontend.control.merging import Merge
+from gradscribe.frontend.data import aliasing
 from gradscribe.frontend.frame import RAISED
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.interruptions import (
@@ -133,6 +134,7 @@ def _assume(lowering: Lowering, condition: Value, outcome: bool, error: Unsuppor
     which that would have to be so, if it has the other one, or none that can be assumed."""
     builder = lowering.builder
     is_request = isinstance(error, (EverOtherTypesError, RunTimeKeyError))
+    is_request |= aliasing.may_tell_apart(lowering, error)
     if is_request or assumed_outcome(builder.facts, builder.definition, condition) is not outcome:
         raise error
 

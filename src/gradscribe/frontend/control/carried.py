@@ -12,16 +12,15 @@ from typing import Any
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import kept_memory, kinds
 from gradscribe.frontend.control.attempts import widest
-from gradscribe.frontend.control.carried_entry import Entry, flag_of, leaf_name
+from gradscribe.frontend.control.carried_entry import Entry, Path, flag_of, leaf_name
 from gradscribe.frontend.control.carried_fixed_point import FixedPoint
 from gradscribe.frontend.control.carried_leaves import leaves_of
-from gradscribe.frontend.control.carried_parts import held, is_memory
-from gradscribe.frontend.control.carried_rebuilding import Rebuilding
+from gradscribe.frontend.control.carried_parts import held, is_memory, reached
+from gradscribe.frontend.control.carried_rebuilding import Alternatives, Rebuilding
 from gradscribe.frontend.control.told_apart import WHICH
 from gradscribe.frontend.data import aliasing, places
 from gradscribe.frontend.frame import NOT_BROKEN, NOT_RETURNED, RETURN_VALUE
 from gradscribe.frontend.kinds import Choice, Kind, kind_of
-from gradscribe.frontend.memory import storages
 from gradscribe.frontend.values import Cell, Ref, Static, Storage, Unbound, may_overlap
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Operation, Value
@@ -231,24 +230,15 @@ class Carried(FixedPoint):
             self._bind_item(entry.key, self._rebuilding.value(start, entry, values))
 
     def _rebind_either(self, entry: Entry, start: Any, values: Any) -> None:
-        lowering = self.lowering
         assert entry.choice is not None
-        memory = entry.memory(())
-        tokens, overlaps = frozenset(memory.tokens), frozenset(memory.overlaps)
-        for storage in storages(lowering, start):
-            overlaps |= {storage} | storage.overlaps
-        lowering.has_alternatives = True
-
-        def wrapped(value: Value) -> Any:
-            item = lowering.wrap(value, overlaps, self._rebuilding, tokens)
-            if isinstance(item, Ref):
-                item.storage.read_only, item.storage.kept = memory.read_only, memory.kept
-            return item
-
+        self.lowering.has_alternatives = True
+        starts: dict[Path, list[Any]] = {}
+        for path, item in reached(self.lowering, entry.key, start):
+            starts.setdefault(path, []).append(item)
         either = kinds.rebuilt(
             entry.choice,
             values,
-            wrapped,
+            Alternatives(self._rebuilding, entry, starts),
             f"`{leaf_name(entry.key)}` has no value before the first trip",
         )
         self._bind_item(entry.key, either)
@@ -351,6 +341,8 @@ class Carried(FixedPoint):
                 self._bind_item(entry.key, rebuilt)
             elif isinstance(end := self._final(entry), Static):
                 self._bind_item(entry.key, end)
+            elif self._is_never_bound(entry, end):
+                self._bind_item(entry.key, start)
             else:
                 reason = f"`{leaf_name(entry.key)}` is set in a loop"
                 self._bind_item(entry.key, Unbound(reason, mixed=True))

@@ -110,11 +110,14 @@ class Entry:
         return self.parts.setdefault(path, Part())
 
     def memory(self, path: Path) -> Part:
-        """The same, of a value that a region begins with; a list of unknown length, and what is of
-        two kinds, is one part of all that it ever was."""
-        if self.mode in ("list", "either"):
-            return functools.reduce(Part.joined, self.parts.values(), Part())
-        return self.part(path)
+        """The same, of a value that a region begins with; a list of unknown length is one part of
+        all that it ever was."""
+        return self.below(()) if self.mode == "list" else self.part(path)
+
+    def below(self, path: Path) -> Part:
+        """The part at a path, as one with all that is below it."""
+        found = [part for at, part in self.parts.items() if at[: len(path)] == path]
+        return functools.reduce(Part.joined, found, Part())
 
 
 def flag_of(item: Any) -> Any:

@@ -27,7 +27,16 @@ from gradscribe.frontend.frame import RETURN_VALUE
 from gradscribe.frontend.kinds import Choice, Kind, kind_of
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.scope import read_late
-from gradscribe.frontend.values import Cell, Either, ListRef, Ref, Static, Storage, Unbound
+from gradscribe.frontend.values import (
+    Cell,
+    Either,
+    ListRef,
+    Ref,
+    Static,
+    Storage,
+    Unbound,
+    possibilities,
+)
 from gradscribe.ir.affine import Symbol
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import BOOL, JoinError, Never, Sequence, Type, is_integer, join
@@ -131,7 +140,8 @@ class FixedPoint:
 
     def _carry_both(self, entry: Entry) -> None:
         is_unbound = isinstance(self._start(entry.key), Unbound)
-        if is_unbound and isinstance(entry.found, Kind) and entry.found_types:
+        is_simple = isinstance(entry.found, Kind) and not kinds.holds_containers(entry.found)
+        if is_unbound and is_simple and entry.found_types:
             self._start_undefined(entry, entry.found_types)
         else:
             self._carry_kinds(entry)
@@ -142,8 +152,10 @@ class FixedPoint:
         if start is None or entry.found is None:
             self._refuse(entry)
         assert start is not None and entry.found is not None
-        entry.mode, entry.choice, entry.types = "either", Choice(entry.found, start), None
-        entry.types = [BOOL, *entry.found_types, *[Never()] * kinds.leaf_count(start)]
+        entry.mode, entry.choice, entry.types = "either", kinds.either(entry.found, start), None
+        first = len(entry.found_types) - kinds.leaf_count(kinds.last(entry.found))
+        before, others = entry.found_types[:first], entry.found_types[first:]
+        entry.types = [*before, BOOL, *others, *[Never()] * kinds.leaf_count(start)]
         if isinstance(entry.found, Choice) and kinds.covers(entry.found, start):
             entry.choice, entry.types = entry.found, entry.found_types
 
@@ -151,13 +163,16 @@ class FixedPoint:
         """Remember what a trip leaves a name with, in case the next one needs to know."""
         if isinstance(end, Unbound):
             return
-        kind = kind_of(self.lowering, end, self.lowering.contents)
+        kind = self._kind(end)
         leaves = None if kind is None else kinds.leaves(self.lowering, end, kind)
         if leaves is not None:
             entry.found = kind
             entry.found_types = [
                 self.lengths.first(leaf.type) if leaf else Never() for leaf in leaves
             ]
+
+    def _kind(self, item: Any) -> Kind | Choice | None:
+        return kind_of(self.lowering, item, self.lowering.contents)
 
     def _end(self, key: Any) -> Any:
         return held(self.lowering.frame.names, self.lowering.contents, key)
@@ -242,16 +257,16 @@ class FixedPoint:
 
     def _settle_either(self, entry: Entry, end: Any) -> bool:
         assert entry.choice is not None
-        kind = kind_of(self.lowering, end, self.lowering.contents)
+        kind = self._kind(end)
         leaves = None if kind is None else kinds.leaves(self.lowering, end, entry.choice)
         if leaves is None:
             is_mixed = isinstance(end, Unbound) and end.mixed
             is_too_many = len(list(kinds.alternatives(entry.choice))) > _MAX_KINDS
             if kind is None or is_mixed or is_too_many:
                 self._refuse(entry)
-            self._note_end(entry, end)
+            self._note_end(entry, self._new_alternative(entry, end) or end)
             old = entry.types or []
-            entry.choice = Choice(kind, entry.choice)  # type: ignore[arg-type]
+            entry.choice = Choice(entry.found, entry.choice)  # type: ignore[arg-type]
             entry.types = [BOOL, *entry.found_types, *old]
             return False
         settled = True
@@ -267,6 +282,14 @@ class FixedPoint:
             ends = self.ends[entry.key] = self._completed(leaves, entry)
             settled = self._assumed_rightly(entry, ends)
         return settled
+
+    def _new_alternative(self, entry: Entry, end: Any) -> Any:
+        """The one alternative of what a trip ends with that was not known before, if it is one."""
+        assert entry.choice is not None
+        known = set(kinds.alternatives(entry.choice))
+        new = {kind: i for i in possibilities(end) if (kind := self._kind(i)) not in known}
+        item = next(iter(new.values()), None)
+        return item if len(new) == 1 and not isinstance(item, Unbound) else None
 
     def _assumed_rightly(self, entry: Entry, ends: list[Value]) -> bool:
         """Whether what a trip ends with is as was assumed of what it began with."""

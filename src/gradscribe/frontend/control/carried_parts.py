@@ -13,6 +13,7 @@ from gradscribe.frontend.values import (
     BoundMethod,
     Cell,
     DictRef,
+    Either,
     InstanceRef,
     ListRef,
     LocalFunction,
@@ -64,6 +65,9 @@ def _reached(
 ) -> Iterator[tuple[Path, Any]]:
     if isinstance(item, TupleOf):
         yield from _below(lowering, item.items, path, seen)
+    elif isinstance(item, Either):
+        for one in (item.first, item.second):
+            yield from _reached(lowering, one, path, seen)
     elif isinstance(item, Ref):
         yield path, item
     elif not isinstance(item, (ListRef, DictRef, InstanceRef)):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gradscribe.frontend.control.carried_entry import Entry, Path, leaf_name
+from gradscribe.frontend.control.carried_entry import Entry, Part, Path, leaf_name
 from gradscribe.frontend.control.carried_parts import is_carried
+from gradscribe.frontend.kinds import Kind
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.memory import is_kept, is_read_only
@@ -98,3 +100,54 @@ class Rebuilding:
                 own = owner.cells[name] = cell(name, DictRef(old), below)
                 lowering.contents[own] = self.value(held, entry, values, below)
         return owner
+
+
+@dataclass(frozen=True, eq=False)
+class Alternatives:
+    """The parts of a value of two kinds (see `kinds.rebuilt`). starts: what there is at each path
+    before the loop."""
+
+    rebuilding: Rebuilding
+    entry: Entry
+    starts: Mapping[Path, Sequence[Any]]
+
+    def wrap(self, value: Value, path: Path) -> Any:
+        """A number, array or list of unknown length; that is one part with all that it holds."""
+        below = self.entry.below(path)
+        starts = [i for at, items in self.starts.items() if at[: len(path)] == path for i in items]
+        memory = self._memory(below, starts)
+        item = self.rebuilding.lowering.wrap(value, *memory)
+        if isinstance(item, Ref):
+            item.storage.read_only, item.storage.kept = below.read_only, below.kept
+        return item
+
+    def container(self, kind: Kind, items: tuple[Any, ...], path: Path) -> Any:
+        """A dict, a list or an object that holds these items."""
+        contents, detail = self.rebuilding.lowering.contents, kind.detail[0]
+        storage = self._storage(Storage, path)
+        if kind.name == "dict":
+            contents[storage] = dict(zip(detail, items, strict=True))
+            return DictRef(storage)
+        if kind.name == "items":
+            contents[storage] = items
+            return ListRef(storage)
+        cls, names = detail
+        contents[storage] = {}
+        cells = {name: self._storage(Cell, (*path, name)) for name in names}
+        contents.update((cells[n], {n: item}) for n, item in zip(names, items, strict=True))
+        return InstanceRef(cls, storage, cells)
+
+    def _storage(self, make: Any, path: Path) -> Any:
+        part, starts = self.entry.part(path), self.starts.get(path, ())
+        name = path[-1] if make is Cell else leaf_name(self.entry.key)
+        storage = make(name, *self._memory(part, starts))
+        storages = [item.storage for item in starts]
+        storage.holds = part.holds.union(*(s.holds for s in storages))
+        storage.levels = min([part.levels, *(s.levels for s in storages)])
+        storage.read_only = part.read_only or any(s.read_only for s in storages)
+        storage.kept = part.kept or any(s.kept for s in storages)
+        return storage
+
+    def _memory(self, part: Part, starts: Iterable[Any]) -> tuple[Any, Any, Any]:
+        own = {one for item in starts for one in (item.storage, *item.storage.overlaps)}
+        return frozenset(own | part.overlaps), self.rebuilding, frozenset(part.tokens)

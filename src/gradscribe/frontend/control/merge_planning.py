@@ -27,7 +27,7 @@ from gradscribe.frontend.control.merged_memory import Memories, Memory
 from gradscribe.frontend.data import aliasing
 from gradscribe.frontend.data.keyed import refuse_other_keys
 from gradscribe.frontend.frame import RETURN_VALUE
-from gradscribe.frontend.kinds import ABSENT, Choice, aligned, kind_of
+from gradscribe.frontend.kinds import ABSENT, Choice, Kind, aligned, kind_of
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     PLAIN_NUMBERS,
@@ -246,7 +246,7 @@ class Planner:
             if self._kind(other, not second) is not None and self._condition is not None:
                 is_either = isinstance(other, Either)
                 return (self._alternatives if is_either else self._choice)(a, b, name)
-        if missing is ABSENT and isinstance(other, _CONTAINERS):
+        if (missing is ABSENT or missing.loop is not None) and isinstance(other, _CONTAINERS):
             planned = self._new_container(other, second)
             if planned is not None:
                 return planned
@@ -275,8 +275,8 @@ class Planner:
         """A container of known structure that one path has made, where it is told apart from what
         the other has; None of a list that can be a leaf."""
         contents = self._states[not second].contents
-        is_leaf = isinstance(item, ListRef) and self._kind(item, not second) is not None
-        if is_leaf or not aliasing.tells_apart(self._lowering):
+        kind = self._kind(item, not second)
+        if isinstance(item, ListRef) and isinstance(kind, Kind) and kind.name == "list":
             return None
 
         def memory(of: Any) -> Memory:

@@ -27,10 +27,18 @@ APART = ("arrays told apart", 0, 0)
 or another after a branch or loop is to be an `Either` of both, so that what is stored by it is
 stored to the right one."""
 
+TOGETHER = ("arrays not told apart", 0, 0)
+"""Stands among them where a function was refused that way."""
+
 
 def tells_apart(lowering: Lowering) -> bool:
     """Whether they are told apart."""
     return APART in lowering.keyed
+
+
+def may_tell_apart(lowering: Lowering, error: Exception) -> bool:
+    """Whether what is refused for this reason may not be where they are told apart."""
+    return isinstance(error, AliasingError) and not {APART, TOGETHER} & lowering.keyed
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import Any
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data import class_attributes, instances
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import ObjectRef, Static
+from gradscribe.frontend.values import ObjectRef, Static, may_overlap
 from gradscribe.ir.probing import in_class
 
 _OPERATORS: dict[Any, str] = {
@@ -143,13 +143,14 @@ def is_same(lowering: Lowering, node: Any, first: Any, second: Any) -> bool:
         return first.target is second.target
     if first is second or type(first) is not type(second):
         return first is second
-    if first.storage.overlaps or second.storage.overlaps:
+    is_one = first.storage is second.storage
+    if not is_one and may_overlap(first.storage, second.storage):
         lowering.unsupported(
             node,
             "whether these objects are one is not known when the function is compiled",
             "compare what they hold, or a number that tells them apart",
         )
-    return first.storage is second.storage
+    return is_one
 
 
 def augment(lowering: Lowering, node: Any, callee: Any, owner: Any, item: Any) -> Any:

@@ -14,14 +14,22 @@ ROOT = pathlib.Path(__file__).parent.parent
 
 
 GENERATED = {"docs/functions.md", "docs/refusals.md"}
+DESIGN = "docs/design.md"
 PAGES = ["README.md", *(str(page.relative_to(ROOT)) for page in sorted(ROOT.glob("docs/*.md")))]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in GENERATED])
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in GENERATED | {DESIGN}])
 def test_examples_print_what_the_page_shows(page: str) -> None:
     results = doctest.testfile(str(ROOT / page), module_relative=False)
     assert results.attempted > 5
     assert not results.failed
+
+
+def test_files_that_the_design_names_are_there() -> None:
+    named = re.findall(r"`((?:\w+/)+\w+\.py|(?:\w+/)+)`", (ROOT / DESIGN).read_text())
+    assert len(named) > 10
+    for file in named:
+        assert (ROOT / "src/gradscribe" / file).exists() or (ROOT / file).exists(), file
 
 
 def test_demo_ends_as_the_readme_shows(tmp_path: pathlib.Path) -> None:

@@ -626,3 +626,18 @@ def test_parts_of_a_cotangent_of_equal_values_are_equal_up_to_a_power_of_the_uni
             gs.grad(nearly_a_trace)(np.eye(3))
     else:
         np.testing.assert_allclose(gs.grad(nearly_a_trace)(np.eye(3)), np.eye(3), atol=1e-8)
+
+
+def test_cotangents_are_complex_where_numpy_gives_real_values() -> None:
+    """Where all values are real, NumPy gives real numbers, whatever others would be."""
+
+    def turned(a):
+        values = np.linalg.eigvals(a)
+        return np.sum(np.abs(values[1:] * 1j - values[:-1]) ** 2)
+
+    gs.testing.check_grad(turned, SYMMETRIC + AXES)
+    np.testing.assert_allclose(
+        gs.hessian(turned)(SYMMETRIC + AXES),
+        gs.jacfwd(gs.jacfwd(turned))(SYMMETRIC + AXES),
+        rtol=1e-8,
+    )

@@ -4,7 +4,8 @@ Assumes a simplified function. Guarantees the same results: in the top block, `x
 `x.size`, `np.zeros_like(x)` and `np.full_like(x, v)` are asked of another value of x's type
 where x is not read any more, and that other value is read later. So `A` need not outlive
 the copy that the program works on, and a record need not hold it. (Values that are undefined
-where a branch or a loop was not entered are not asked.)
+where a branch or a loop was not entered are not asked; nor those that are converted to complex
+numbers, as they may be real ones when the program runs.)
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradscribe.ir.core import Function, Operation, Value, walk
+from gradscribe.ir.core import Block, Function, Operation, Value, walk
 from gradscribe.ir.types import Array, Type
 from gradscribe.primitives.control import ZEROS_LIKE
+from gradscribe.primitives.eigenvalues import as_complex
 from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.analyses.definedness import possibly_undefined
@@ -29,7 +31,7 @@ def choose_shape_sources(function: Function, seeds: Collection[Value] = ()) -> F
     """
     shape_only = {LENGTH, SIZE, ZEROS_LIKE, PRIMITIVES[np.full_like]}
     body = function.body
-    undefined = possibly_undefined(function)
+    unfit = possibly_undefined(function) | _maybe_real(body)
     last_read = _last_reads(function, shape_only)
     of_type: dict[Type, list[Value]] = {}
     for parameter in body.parameters:
@@ -42,11 +44,17 @@ def choose_shape_sources(function: Function, seeds: Collection[Value] = ()) -> F
             operation = _with_source(operation, position, last_read, of_type)
         operations.append(operation)
         for result in operation.results:
-            if isinstance(result.type, Array) and result not in undefined:
+            if isinstance(result.type, Array) and result not in unfit:
                 of_type.setdefault(result.type, []).append(result)
     if all(a is b for a, b in zip(operations, body.operations, strict=True)):
         return function
     return replace(function, body=replace(body, operations=tuple(operations)))
+
+
+def _maybe_real(body: Block) -> set[Value]:
+    """What NumPy gives as real numbers where it can, whatever its type says."""
+    conversion = PRIMITIVES[as_complex]
+    return {o.operands[0] for o in walk(body) if o.primitive is conversion}
 
 
 def _with_source(

@@ -458,3 +458,26 @@ def ten_values_of_two_kinds(x):
     d, e, f = (1.0 if x[0] > 1 else None), (1.0 if x[1] > 1 else None), (1.0 if x[2] > 1 else None)
     g, h, i = (1.0 if x[0] > 2 else None), (1.0 if x[1] > 2 else None), (1.0 if x[2] > 2 else None)
     return x[0] * count_of(a, b, c, d, e, f, g, h, i, 1.0 if x[3] > 0 else None)
+
+
+class Vector:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, i):
+        return (self.a, self.b)[i]
+
+    def __rmul__(self, other):
+        return other * self.a
+
+
+@refused(
+    "NumPy does not ask the `__rmul__` of `Vector` here: it takes the object for an array, or "
+    "combines it with each element",
+    X,
+)
+def number_times_a_sequence(x):
+    return x[0] * Vector(x[1], x[2])

@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend.calls import array_changes
+from gradscribe.frontend.data import protocols
+from gradscribe.ir.deferring import asks_right_operand
+from gradscribe.ir.probing import in_class
 from gradscribe.recording import exits, operations, prelude, protocol, stores
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_active, shown
 from gradscribe.recording.flags import Flags
@@ -67,12 +70,23 @@ def _is_operand(value: Any) -> bool:
     return isinstance(value, (int, float, complex, np.ndarray, np.generic, list, tuple))
 
 
+def _not_computed(name: str, self: Recorded, other: Any) -> Any:
+    """`NotImplemented`, by which Python asks the right operand; refused where NumPy does not."""
+    present = plain(self._present())
+    own = in_class(type(other), name)
+    if not isinstance(present, (np.ndarray, np.generic)) or own in (None, in_class(object, name)):
+        return NotImplemented
+    if asks_right_operand(type(other), of_array=isinstance(present, np.ndarray)):
+        return NotImplemented
+    raise protocols.not_asked(type(other), name)
+
+
 def _binary(name: str, function: Any, *, reflected: bool) -> Any:
     def method(self: Recorded, other: Any) -> Any:
         if not _is_operand(other) or (
             isinstance(other, (list, tuple)) and isinstance(self, (float, complex))
         ):
-            return NotImplemented
+            return NotImplemented if reflected else _not_computed(f"__r{name}__", self, other)
         if isinstance(other, (list, tuple)):
             other = np.asarray(other)
         return run(function, (other, self) if reflected else (self, other))
@@ -80,10 +94,10 @@ def _binary(name: str, function: Any, *, reflected: bool) -> Any:
     return method
 
 
-def _comparison(function: Any) -> Any:
+def _comparison(reflected: str, function: Any) -> Any:
     def method(self: Recorded, other: Any) -> Any:
         if not _is_operand(other):
-            return NotImplemented
+            return _not_computed(reflected, self, other)
         return function(plain(self._present()), operations.uncovered(other))
 
     return method
@@ -106,7 +120,8 @@ def _attach_operators() -> None:
             setattr(cls, f"__{name}__", _binary(name, function, reflected=False))
             setattr(cls, f"__r{name}__", _binary(name, function, reflected=True))
         for name, function in COMPARISONS.items():
-            setattr(cls, f"__{name}__", _comparison(function))
+            reflected = {"l": "g", "g": "l"}.get(name[0], name[0]) + name[1:]
+            setattr(cls, f"__{name}__", _comparison(f"__{reflected}__", function))
         for name, function in UNARY.items():
             setattr(cls, f"__{name}__", lambda self, f=function: run(f, (self,)))
         cls.__divmod__ = lambda self, other: (self // other, self % other)  # type: ignore

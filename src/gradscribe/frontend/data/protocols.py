@@ -9,11 +9,18 @@ import math
 import operator
 from typing import Any
 
+import numpy as np
+
+from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls.number_classes import possible
 from gradscribe.frontend.data import class_attributes, instances
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import ObjectRef, Static, may_overlap
+from gradscribe.frontend.values import ObjectRef, Ref, Static, may_overlap
+from gradscribe.ir.core import Value
+from gradscribe.ir.deferring import asks_right_operand
 from gradscribe.ir.probing import in_class
+from gradscribe.ir.types import Array, Scalar
 
 _OPERATORS: dict[Any, str] = {
     operator.add: "add",
@@ -71,6 +78,8 @@ def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...
     if _is_more_special(second, first, name, reflected):
         tries.reverse()
     for receiver, special, other in tries:
+        if receiver is second:
+            _check_asked(lowering, node, first, second, reflected)
         result = call(lowering, node, receiver, special, other)
         if result is not None and not _is_not_implemented(result):
             return result
@@ -80,6 +89,39 @@ def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...
     if callee is operator.eq and _by_identity(first) and _by_identity(second):
         return Static(is_same(lowering, node, first, second))
     return None
+
+
+def _check_asked(lowering: Lowering, node: Any, first: Any, second: Any, reflected: str) -> None:
+    """Refuse an operator of NumPy's that does not ask the object on its right."""
+    is_array, is_number = _of_numpy(lowering, first)
+    if not (is_array or is_number):
+        return
+    cls = instances.class_of(second)
+    if class_attributes.method(lowering, second, reflected) is None:
+        return  # it is not asked, and the operator is refused in any case
+    if not asks_right_operand(cls, of_array=is_array):
+        error = not_asked(cls, reflected)
+        error.location = lowering.location(node)
+        raise error
+
+
+def not_asked(cls: type, reflected: str) -> UnsupportedError:
+    """The error for an operator whose right operand NumPy does not ask."""
+    return UnsupportedError(
+        f"NumPy does not ask the `{reflected}` of `{cls.__name__}` here: it takes the object for "
+        "an array, or combines it with each element",
+        "write the object on the left, or `__array_ufunc__ = None` in its class, and NumPy asks it",
+    )
+
+
+def _of_numpy(lowering: Lowering, item: Any) -> tuple[bool, bool]:
+    """Whether this is an array, and whether it may be a number of NumPy's."""
+    if isinstance(item, Static):
+        return isinstance(item.value, np.ndarray), isinstance(item.value, np.generic)
+    value = lowering.load(item) if isinstance(item, Ref) else item
+    if isinstance(value, Value) and isinstance(value.type, Scalar):
+        return False, any(issubclass(cls, np.generic) for cls in possible(lowering, value))
+    return isinstance(value, Value) and isinstance(value.type, Array), False
 
 
 def _operate_on_one(lowering: Lowering, node: Any, callee: Any, owner: Any, *arguments: Any) -> Any:

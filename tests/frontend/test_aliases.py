@@ -214,3 +214,91 @@ def test_a_name_is_live_where_a_loop_may_be_left(function: Any, sign: int) -> No
     x = sign * np.array([0.7, 1.3, -0.4])
     assert gs.value_and_grad(function)(x)[0] == function(x)
     gs.testing.check_grad(function, x)
+
+
+def list_that_a_path_adds_to(x):
+    v = 2 * x
+    l = [v]
+    if x[0] > 0:
+        l.append(x * 1)
+    v[1] = 5 * x[2]
+    return np.sum(l[0])
+
+
+def list_that_a_path_takes_from(x):
+    v = 2 * x
+    l = [v, x * 1]
+    if x[0] > 0:
+        l.pop()
+    v.sort()
+    return l[0][0] * 3 + l[0][2]
+
+
+def dict_that_a_path_adds_to(x):
+    v = 2 * x
+    d = {"a": v}
+    if x[0] > 0:
+        d.setdefault("b", x * 1)
+    v.reshape(3)[1] = 5 * x[2]
+    return np.sum(d["a"])
+
+
+def one_of_two_lists_of_other_lengths(x):
+    v = 2 * x
+    l, m = [v], [x * 1, v]
+    k = l if x[0] > 0 else m
+    v[1] = 5 * x[2]
+    return np.sum(k[-1])
+
+
+def list_or_nothing(x):
+    v = 2 * x
+    l = [v, x]
+    k = (x[0] > 0 and l) or l
+    v[1] = 5 * x[2]
+    return np.sum(k[0])
+
+
+def list_or_number(x):
+    v = 2 * x
+    l = [v, x]
+    k = l
+    if x[0] < 0:
+        k = 1.0
+    v[1] = 5 * x[2]
+    return np.sum(k[0]) if x[0] >= 0 else np.sum(l[0])
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_list_of_either_length_shares_its_items(sign: int) -> None:
+    x = sign * np.array([0.7, 1.3, -0.4])
+    function = one_of_two_lists_of_other_lengths
+    assert gs.value_and_grad(function)(x)[0] == function(x)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        list_that_a_path_adds_to,
+        list_that_a_path_takes_from,
+        dict_that_a_path_adds_to,
+        list_or_nothing,
+        list_or_number,
+    ],
+)
+def test_what_a_list_holds_is_known_where_its_length_is_not(function: Any) -> None:
+    with pytest.raises(errors.AliasingError, match=r"may share memory with `[lkda]`"):
+        gs.grad(function)(np.array([0.7, 1.3, -0.4]))
+
+
+def given_the_items_of_what_it_was(x):
+    l, m = [x[0], x[1]], [x[1], x[2]]
+    k = l
+    for _ in range(2):
+        k = m
+        l.extend(k)
+    return sum(l) * x[0] + sum(k)
+
+
+def test_a_loop_lets_go_of_the_list_that_it_adds_to() -> None:
+    gs.testing.check_grad(given_the_items_of_what_it_was, np.array([0.7, 1.3, -0.4]))

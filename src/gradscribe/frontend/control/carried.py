@@ -61,7 +61,7 @@ class Carried(FixedPoint):
                 self._inits.pop(entry.key, None)
                 inits += self._late_inits(entry)
                 continue
-            if entry.types is None:
+            if entry.types is None or len(entry.types) != len(leaves):  # of a list that was opened
                 first = [self.lengths.first(leaf.type) for leaf in leaves]
                 entry.types = widest(first, entry.expected)
             entry.count = len(leaves)

@@ -29,6 +29,8 @@ from gradscribe.frontend.data.keyed import refuse_other_keys
 from gradscribe.frontend.frame import RETURN_VALUE
 from gradscribe.frontend.kinds import ABSENT, Choice, Kind, aligned, kind_of
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering_state import State
+from gradscribe.frontend.memory import hold
 from gradscribe.frontend.values import (
     PLAIN_NUMBERS,
     Cell,
@@ -160,7 +162,7 @@ class Planner:
         if isinstance(a, ListRef) and isinstance(b, ListRef):
             one = self._states[0].contents[a.storage]
             two = self._states[1].contents[b.storage]
-            contents = self.plan_contents(one, two, Storage(name))
+            contents = self.plan_contents(one, two, Storage(name), (a.storage, b.storage))
             memory, holds = self.memories.of(a, b), a.storage.holds | b.storage.holds
             return Container(ListRef, contents, memory, holds)
         if isinstance(a, InstanceRef) and isinstance(b, InstanceRef) and a.cls is b.cls:
@@ -218,8 +220,12 @@ class Planner:
             fields[field] = Field(plan, self.memories.of(*cells))
         return Object(a.cls, fields, self.memories.of(a, b))
 
-    def plan_contents(self, a: Any, b: Any, storage: Storage) -> Any:
-        """How to merge the contents of a storage: IR values, tuples of items or dicts."""
+    def plan_contents(
+        self, a: Any, b: Any, storage: Storage, owners: tuple[Storage, ...] = ()
+    ) -> Any:
+        """How to merge the contents of a storage: IR values, tuples of items or dicts.
+
+        owners: the lists that have them, where the storage is made for this."""
         if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
             return Structure(tuple, tuple(self.plan(x, y, "") for x, y in zip(a, b, strict=True)))
         if isinstance(a, dict) and isinstance(b, dict):
@@ -227,7 +233,18 @@ class Planner:
                 refuse_other_keys(self._lowering, storage)
             parts = tuple(self.plan(a[key], b[key], str(key)) for key in a)
             return Structure(partial(_dict_with, tuple(a)), parts)
+        sides = zip(owners or (storage, storage), (a, b), self._states, strict=True)
+        for owner, contents, state in sides:
+            self._hold(owner, contents, state)
         return self._leaf(a, b, storage.name)
+
+    def _hold(self, owner: Storage, items: Any, state: State) -> None:
+        """Note what a list holds of which the items are not known one by one after the branch."""
+        if not isinstance(items, tuple):
+            return
+        present, self._lowering.contents = self._lowering.contents, state.contents
+        hold(self._lowering, owner, items, before=True)
+        self._lowering.contents = present
 
     def _with_unbound(self, missing: Unbound, other: Any, name: str, second: bool) -> Any:
         if missing.mixed:
@@ -315,6 +332,9 @@ class Planner:
         )
 
     def _leaf(self, a: Any, b: Any, name: str) -> Leaf:
+        for item, state in zip((a, b), self._states, strict=True):
+            if isinstance(item, ListRef):
+                self._hold(item.storage, state.contents[item.storage], state)
         shown = "result" if name == RETURN_VALUE else name if name.isidentifier() else ""
         self.pairs.append((a, b, shown))
         return Leaf(len(self.pairs) - 1, self.memories.of(a, b))

@@ -3,7 +3,8 @@
 The compiled forward equals plain Python bit for bit, arguments stay unchanged,
 ⟨u, J v⟩ = ⟨Jᵀ u, v⟩ to 1e-10, and the Hessian, as tangent of the gradient, is symmetric:
 ⟨w, H v⟩ = ⟨v, H w⟩; `backward` through Tensors gives the same. None of these needs a step size.
-Programs that call compiled code are held against finite differences, too (tests/border).
+Programs that call compiled code, and programs of references, are held against finite differences,
+too (tests/border).
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ def check(kind: str, text: str, seed: int) -> None:
     refuses it."""
     if kind in ("scratch", "border"):
         check_border(kind, text, seed)
+    elif kind == "references":
+        check_references(text, seed)
     else:
         check_program(text, seed)
 
@@ -63,6 +66,14 @@ def check_border(kind: str, text: str, seed: int) -> None:
     known = any(row in str(found.error) for row in NOT_YET)
     assert kind == "border" or aliases or known, found.detail
     raise found.error
+
+
+def check_references(text: str, seed: int) -> None:
+    """A program whose names share objects: right or refused."""
+    found = verdict(lambda: function_of(text), arguments(seed))
+    assert found.kind in ("right", "refused"), found.detail
+    if found.error is not None:
+        raise found.error
 
 
 def check_program(text: str, seed: int) -> None:

@@ -4,7 +4,7 @@ everything checks the same 2,016 in each run, in parts that run side by side, an
 counted is what is refused for its aliasing.
 
 Programs that call compiled code are a part of their own: refused is none into which no active value
-enters; the others may be.
+enters; the others may be. So may programs of references, names that lead to one object.
 
 `make fuzz` runs 50,000 others, and idioms too.
 """
@@ -23,7 +23,7 @@ from tests.sampling import RUN, examples
 SEEDS = [RUN.draw] if RUN.thin else [0, 1, 2, 3]
 EACH = examples(72, 9)
 REFUSED = 1 if RUN.thin else 0
-APART = ("idioms", "scratch", "border")
+APART = ("idioms", "scratch", "border", "references")
 
 
 @pytest.mark.parametrize("part", range(len(SEEDS)))
@@ -54,11 +54,13 @@ def test_generated_programs_are_differentiated_correctly(kind: str, part: int) -
     run()
 
 
-@pytest.mark.parametrize("kind", ["scratch", "border"])
-def test_generated_programs_at_the_border_are_right_or_refused(kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "whole", "sample"), [("scratch", 60, 8), ("border", 60, 8), ("references", 100, 4)]
+)
+def test_generated_programs_are_right_or_refused(kind: str, whole: int, sample: int) -> None:
     @seed(SEEDS[0])
     @settings(
-        max_examples=examples(60, 8),
+        max_examples=examples(whole, sample),
         database=None,
         deadline=None,
         suppress_health_check=list(HealthCheck),

@@ -21,6 +21,7 @@ from tests.properties.grammar import (  # noqa: F401
     language,
     stores,
 )
+from tests.properties.grammar.references import References
 from tests.properties.grammar.writer import LENGTH, ROWS, Writer
 
 KINDS = {
@@ -55,13 +56,15 @@ KINDS = {
         {"assignments", "branches", "loops", "stores", "scratch", "kept scratch", "border"}
         | {"callbacks", "kept callbacks", "active callbacks"}
     ),
+    "references": frozenset(),
 }
 
 
 @st.composite
 def programs(draw: Any, kind: str) -> str:
     """Source text of a function `program(x, A, s, n)` that returns a number."""
-    return Writer(draw, KINDS[kind]).program()
+    writer = References if kind == "references" else Writer
+    return writer(draw, KINDS[kind]).program()
 
 
 def compiled(text: str) -> Any:

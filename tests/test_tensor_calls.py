@@ -543,3 +543,12 @@ def test_lists_of_whole_numbers():
     result, flags = f(gs.tensor([3.0, 1.0], requires_grad=True))
     assert (result.item(), flags) == (4.0, [True, False])
     assert type(f(gs.tensor([3.0, 1.0], requires_grad=True))[1][0]) is bool
+
+
+def test_a_pair_that_a_tensor_gives_is_no_array():
+    def shifted(x):
+        s = np.outer(x, x)
+        return np.sum(s - s.max(1))  # of Tensors, the pair of values and places
+
+    with pytest.raises(gs.errors.UnsupportedError, match="for -: 'Tensor' and 'max'"):
+        gs.differentiable(shifted)(gs.tensor([1.0, 2.0], requires_grad=True))

@@ -22,6 +22,7 @@ from gradscribe.frontend.calls import (
     opaque,
     prelude,
     raised,
+    tensors,
     texts,
     unpacking,
 )
@@ -177,6 +178,7 @@ def _folds(callee: Any, operands: tuple[Any, ...]) -> bool:
 def _structural(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...]) -> Any:
     if callee is operator.mul and not any(isinstance(o, Ref) for o in operands):
         return sequences.repeated(lowering, node, *operands)
+    _check_tensors(lowering, node, callee, operands)
     arrays = array_likes.with_arrays(lowering, node, operands)
     if arrays is not None:
         return operate(lowering, node, callee, *arrays)
@@ -195,6 +197,16 @@ def _structural(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any,
         f"`{wording.name_of(callee)}` of tuples or lists is not supported",
         "make arrays of them: `np.array(items)`",
     )
+
+
+def _check_tensors(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...]) -> None:
+    """Tensors do not compute with namedtuples, as the pair that their `max(axis)` gives."""
+    pairs = [o.cls for o in operands if isinstance(o, TupleOf) and o.cls is not tuple]
+    if pairs and any(tensors.is_tensor(lowering, operand) for operand in operands):
+        names = [pairs[0].__name__ if isinstance(o, TupleOf) else "Tensor" for o in operands]
+        sign = wording.name_of(callee)
+        types = " and ".join(f"'{name}'" for name in names)
+        lowering.raises(node, TypeError(f"unsupported operand type(s) for {sign}: {types}"))
 
 
 def _never_equal(a: Any, b: Any) -> bool:

@@ -43,6 +43,7 @@ Calls = dict[str, tuple[int, tuple[str, ...]]]
 _CALLS: Calls = {
     **{kind: (0, ()) for kind in _KINDS.split()},
     "unsupported": (1, ()),
+    "check": (1, ("let it return what is new",)),
     "refuse_unless_decided": (0, ()),
     "raises": (2, ("correct it: plain Python raises here, too",)),
     "Unbound": (0, ("give the name a value on every path", "…")),
@@ -143,7 +144,7 @@ def _own_calls(tree: ast.Module) -> Calls:
                     what = (*call.args[_CALLS[name][0] :], None)[0]
                     if isinstance(what, ast.Name) and what.id in parameters:
                         usual = tuple(_texts(default, {})[0] for default in node.args.defaults)
-                        found[node.name] = parameters.index(what.id), usual
+                        found[node.name] = parameters.index(what.id), usual or _CALLS[name][1]
         elif isinstance(node, ast.ClassDef) and node.name.endswith("Error"):
             found["__init__"] = 0, ()
     return found

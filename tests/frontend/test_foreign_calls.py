@@ -167,7 +167,7 @@ def test_what_else_becomes_of_a_container_is_told_when_it_runs():
         COUNT(counts, "ab")
         return counts["a"] * np.sum(x)
 
-    with pytest.raises(UnsupportedError, match="_count_elements changed what there is in a cont"):
+    with pytest.raises(UnsupportedError, match="`_count_elements` changed what there is in a cont"):
         gs.grad(f)(X)
 
 

@@ -174,7 +174,7 @@ class Lowering:
         location = self.frame.source.location(node) if self.frames else None
         raise AlwaysRaisesError(what, advice, location, type(error), Static(error))
 
-    def check(self, condition: Value, what: str, advice: str = "") -> None:
+    def check(self, condition: Value, what: str, advice: str = "let it return what is new") -> None:
         """Refuse at run time what this does not hold for. In the program nothing is raised there,
         so no handler in it applies."""
         self.plain(CHECK, {"condition": condition, "what": what, "advice": advice})

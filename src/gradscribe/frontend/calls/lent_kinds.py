@@ -94,7 +94,7 @@ class Lent:
         """Check that the object has these parts, and no others."""
         found = self._call(set, self.made, type_=Opaque(set))
         same = self._call(operator.eq, found, self._call(set, keys), type_=BOOL)
-        self._check(same, f"{name} changed what there is in a container")
+        self._check(same, f"`{name}` changed what there is in a container, which is not followed")
 
     def take(self, node: Any, parts: dict[Any, Any], read: set[Any]) -> None:
         """Let the container hold these parts. read: the keys of those that were read anew."""
@@ -139,7 +139,7 @@ class Lent:
         if None in self.objects:
             same = self._call(operator.eq, self.identities(), self.objects[None], type_=BOOL)
             kind = "list" if isinstance(self.item, ListRef) else "dict"
-            self._check(same, f"{name} changed which items a {kind} has")
+            self._check(same, f"`{name}` changed which items a {kind} has, which is not followed")
         else:
             self._read_parts(node, name)
         self.state = self.state_of(self.lowering, self.item)
@@ -158,7 +158,8 @@ class Lent:
                 read[key] = part
                 pair = self._entry(key, Opaque()), self.objects[key]
             same = self._call(operator.is_, *pair, type_=BOOL)
-            self._check(same, f"{name} put something of another kind in {key!r}")
+            what = f"`{name}` put something of another kind in {key!r}, which is not followed"
+            self._check(same, what)
         self.take(node, read, set(constants))
 
     @classmethod
@@ -184,7 +185,7 @@ class Lent:
         return self._call(type(self).entry, self.made, key, type_=type_)
 
     def _check(self, condition: Value, what: str) -> None:
-        self.lowering.check(condition, f"{what}, which is not followed")
+        self.lowering.check(condition, what)
 
     def _call(self, callee: Any, *arguments: Any, type_: Type = Opaque()) -> Value:  # noqa: B008
         return call(self.lowering, callee, arguments, type_)
@@ -220,7 +221,7 @@ class LentList(Lent):
 
     def check_keys(self, name: str, keys: list[Any]) -> None:
         same = self._call(operator.eq, self._call(len, self.made), len(keys), type_=BOOL)
-        self._check(same, f"{name} changed what there is in a container")
+        self._check(same, f"`{name}` changed what there is in a container, which is not followed")
 
     def note_objects(self) -> None:
         if self.numbers(self.lowering, self.item) is None:
@@ -238,7 +239,8 @@ class LentList(Lent):
         count = self._call(len, self.made)
         wanted = self._call(operator.mul, [class_of(number)], count, type_=Opaque(list))
         same = self._call(operator.eq, kinds, wanted, type_=BOOL)
-        self._check(same, f"{name} put something else than such numbers in a list")
+        what = f"`{name}` put something else than such numbers in a list, which is not followed"
+        self._check(same, what)
         with aliasing.changing_items(lowering, node, storage):
             found = self._call(list, self.made, type_=ListType(number))
             lowering.contents[storage] = lowering.builder.rename(found, storage.name)
@@ -324,7 +326,7 @@ class LentObject(Lent):
         keys = [key for key in keys if not _is_slot(in_class(cls, key, None))]
         found = self._call(set, self._call(vars, self.made, type_=Opaque(dict)), type_=Opaque(set))
         same = self._call(operator.eq, found, self._call(set, keys), type_=BOOL)
-        self._check(same, f"{name} changed what there is in a container")
+        self._check(same, f"`{name}` changed what there is in a container, which is not followed")
 
     def take(self, node: Any, parts: dict[Any, Any], read: set[Any]) -> None:
         for key in read:

@@ -22,7 +22,7 @@ import gast
 import numpy as np
 
 from gradscribe.errors import GradscribeError
-from gradscribe.frontend import dependencies, outside
+from gradscribe.frontend import dependencies, outside, wording
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import storages
@@ -128,7 +128,8 @@ def after(lowering: Lowering, name: str, watched: dict[Storage, Value], call: Va
     for storage, held in watched.items():
         found = _bytes(lowering, lowering.outside.seen[storage])
         same = _call(lowering, operator.eq, (found, held), BOOL)
-        what = f"{name} has changed {storage.name or 'an array'}, which is not followed"
+        changed = wording.quoted(storage.name)
+        what = f"`{name}` has changed {changed}, which is not followed"
         lowering.check(same, what)
         tree = {"x": lowering.contents[storage], "call": call}
         lowering.contents[storage] = lowering.plain(WRITTEN, tree, name=storage.name)

@@ -1,0 +1,78 @@
+"""What unread code does to what it is given, and runs do not follow."""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import re
+
+import numpy as np
+
+from tests.refused import refused
+
+X = np.array([0.7, 1.3, -0.4])
+WEIGHTS = np.ones(3)
+
+count = collections._count_elements
+updating = ctypes.pythonapi.PyDict_Update
+updating.argtypes = [ctypes.py_object, ctypes.py_object]
+
+
+@refused("`_count_elements` changed what there is in a container, which is not followed", X)
+def counts_of_more_keys(x):
+    counts = {"a": 1}
+    count(counts, "ab")
+    return counts["a"] * np.sum(x)
+
+
+@refused("`__call__` changed which items a dict has, which is not followed", X)
+def other_items_in_a_dict(x):
+    items = {"a": [1.0], "b": (2,)}
+    updating(items, {"a": 3})
+    return np.sum(x) * len(items)
+
+
+@refused("`_count_elements` put something of another kind in 'a', which is not followed", X)
+def count_of_a_flag(x):
+    counts = {"a": True}
+    count(counts, "a")
+    return counts["a"] * np.sum(x)
+
+
+@refused("`sub` put something else than such numbers in a list, which is not followed", X)
+def integer_among_floats(x):
+    ones = [1.0 for v in x if v > 0]
+    re.sub("a", lambda match: ones.append(2) or "", "a")
+    return ones[0] * np.sum(x)
+
+
+@refused("a function has given `total` another object, which is not followed", X)
+def variable_of_another_class(x):
+    total = 1.0
+
+    def more(match):
+        nonlocal total
+        total = 2
+        return ""
+
+    re.sub("a", more, "aa")
+    return total * np.sum(x)
+
+
+def heavier(match):
+    WEIGHTS[0] += 1.0
+    return ""
+
+
+@refused("`sub` has changed `WEIGHTS`, which is not followed", X)
+def array_of_a_module(x):
+    before = np.sum(WEIGHTS * x)
+    re.sub("a", heavier, "aa")
+    return before + np.sum(WEIGHTS * x)
+
+
+@refused("numbers are stored to an array of integers, which cuts them off", X)
+def float_among_integers(x):
+    y = np.array([1 if x[0] > 0 else x[0], 2])
+    y[0] = x[1]
+    return y[0]

@@ -87,6 +87,15 @@ def arrays_by_key(x):
     return (rows[0] * rows[1]).sum()
 
 
+def dicts_made_of_them(x):
+    words, totals = Counter(["ab", "cd", "ab"]), defaultdict(float)
+    totals["ab"] += x[1]
+    found = dict(words)
+    found.update(totals)
+    totals.update(words)
+    return found["ab"] * found["cd"] * x[0] + totals.get("ab", x[2]) * x[3]
+
+
 def what_they_are_given_is_checked(x):
     rates = defaultdict(lambda: x[0], a=x[1])
     try:
@@ -166,6 +175,7 @@ PROGRAMS = [
     counts,
     sums_by_key,
     arrays_by_key,
+    dicts_made_of_them,
     what_they_are_given_is_checked,
     heap_sort,
     heap_of_a_list,

@@ -8,6 +8,7 @@ import copy
 import dataclasses
 import functools
 import operator
+import types
 from typing import NamedTuple
 
 import numpy as np
@@ -74,6 +75,16 @@ class Fixed:
 
 class WithFixed:
     rate = Fixed()
+
+
+RATES = types.MappingProxyType({"ab": 2.0})
+
+
+@refused("a dict is made of the items of a `mappingproxy` here", X)
+def dict_of_a_mapping(x):
+    rates = {}
+    rates.update(RATES)
+    return x[0] * rates["ab"]
 
 
 class Making(type):

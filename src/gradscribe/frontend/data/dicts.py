@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,8 @@ from gradscribe.frontend.data import keyed, protocols
 from gradscribe.frontend.data.containers import LIST_METHODS
 from gradscribe.frontend.data.stores import give_items, store_item
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import DictRef, ListRef, Static, Storage, TupleOf
+from gradscribe.frontend.values import DictRef, ListRef, ObjectRef, Static, Storage, TupleOf
+from gradscribe.ir.probing import has
 
 Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -62,9 +64,27 @@ def _enter(lowering: Lowering, node: Any, made: Any, source: Any) -> None:
     """Enter the items of a dict, or of an iterable of pairs, one by one."""
     is_dict = isinstance(source, DictRef)
     pairs = outside.view_of(lowering, source, "items") if is_dict else source
-    for pair in unpacking.unpacked(lowering, node, pairs):
-        key, item = unpacking.unpacked(lowering, node, pair)
+    for key, item in _pairs(lowering, node, pairs):
         store_item(lowering, node, made, key, item)
+
+
+def _pairs(lowering: Lowering, node: Any, source: Any) -> list[tuple[Any, Any]]:
+    """What a dict is made of: the keys of a mapping, which is what has a method `keys`, with its
+    items; or pairs."""
+    keys = protocols.call(lowering, node, source, "keys")
+    if keys is not None:
+        read = functools.partial(protocols.call, lowering, node, source, "__getitem__")
+        return [(key, read(key)) for key in unpacking.unpacked(lowering, node, keys)]
+    if isinstance(source, ObjectRef) and has(type(source.target), "keys"):
+        what = f"a dict is made of the items of a `{type(source.target).__name__}` here"
+        lowering.unsupported(node, what, "enter its items one by one, or pass in a dict")
+    pairs = [
+        tuple(unpacking.unpacked(lowering, node, pair))
+        for pair in unpacking.unpacked(lowering, node, source)
+    ]
+    if any(len(pair) != 2 for pair in pairs):
+        lowering.raises(node, ValueError("a dict is made of pairs"))
+    return pairs
 
 
 def _fill(lowering: Lowering, node: Any, owner: DictRef, source: Any) -> None:
@@ -72,12 +92,7 @@ def _fill(lowering: Lowering, node: Any, owner: DictRef, source: Any) -> None:
     if isinstance(source, DictRef):
         new = lowering.contents[source.storage]
     else:
-        pairs = [
-            unpacking.unpacked(lowering, node, p)
-            for p in unpacking.unpacked(lowering, node, source)
-        ]
-        if any(len(pair) != 2 for pair in pairs):
-            lowering.raises(node, ValueError("a dict is made of pairs"))
+        pairs = _pairs(lowering, node, source)
         new = {keyed.known_key(lowering, node, owner, key): value for key, value in pairs}
     give_items(lowering, node, owner, lowering.contents[owner.storage] | new)
 

@@ -106,15 +106,20 @@ def dims_of(operand: Any) -> tuple[Affine, ...]:
     """The lengths of the axes of an operand: none for numbers."""
     if isinstance(operand, Array):
         return operand.dims
-    if isinstance(operand, Opaque):
-        raise TypeRuleError(
-            "the type of what it is given is not known when the function is compiled",
-            "convert it where it is made, as in `float(…)`",
-        )
+    _refuse_opaque(operand)
     is_no_number = isinstance(operand, Type) and not isinstance(operand, Scalar)
     if is_no_number or isinstance(operand, _NO_NUMBERS):
         raise TypeRuleError("expected a number or an array")
     return ()
+
+
+def _refuse_opaque(operand: Any) -> None:
+    if isinstance(operand, Opaque):
+        raise TypeRuleError(
+            "the type of what it is given is not known when the function is compiled",
+            "convert a number where it is made, as in `float(…)`, and store an array in one of "
+            "known shape, as in `y[:] = …`; or make the call a `gs.primitive`",
+        )
 
 
 def matrix_dims(operand: Any) -> tuple[Affine, ...]:
@@ -259,6 +264,7 @@ def _hashable(item: Any) -> Any:
 
 def _erase(operand: Any) -> Any:
     """An operand without its lengths: what the dtype of a result can depend on."""
+    _refuse_opaque(operand)
     if isinstance(operand, Type):
         return _without_lengths(operand)
     if isinstance(operand, (tuple, list)):

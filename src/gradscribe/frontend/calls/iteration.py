@@ -68,6 +68,8 @@ def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
         owner = item if isinstance(item, (ListRef, DictRef, ViewOf)) else None
         return Iteration("static", unpacking.unpacked(lowering, node, item), owner=owner)
     raise_for_number(lowering, node, item)
+    if opaque.is_opaque(item):
+        opaque.refuse(lowering, node)
     return lowering.unsupported(
         node,
         "this value cannot be iterated over",

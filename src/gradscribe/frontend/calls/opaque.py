@@ -309,7 +309,8 @@ def refuse(lowering: Lowering, node: Any) -> None:
     lowering.unsupported(
         node,
         "this computes with a value whose type is not known when the function is compiled",
-        "convert it where it is made, as in `float(…)`",
+        "convert a number where it is made, as in `float(…)`, and store an array in one of known "
+        "shape, as in `y[:] = …`; or make the call a `gs.primitive`",
     )
 
 

@@ -293,10 +293,43 @@ def in_a_list_at_last(x, n):
     return p
 
 
+def lists_that_change_places(x, n):
+    held = [[x[0]], [x[1], x[2]]]
+    for _ in range(n):
+        held[0], held[1] = held[1], held[0]
+    return held[0][0] + 2 * held[1][0] + 5 * len(held[0])
+
+
+def lists_in_a_dict_that_change_places(x, n):
+    held = {"a": [x[0]], "b": [x[1], x[2]]}
+    for _ in range(n):
+        held["a"], held["b"] = held["b"], held["a"]
+    return held["a"][0] + 2 * held["b"][0] + 5 * len(held["a"])
+
+
+def lists_turned_around(x, n):
+    a, b = [x[0]], [x[1], x[2]]
+    held = [a, b]
+    for _ in range(n):
+        held.reverse()
+    return held[0][0] + 2 * held[1][0] + 5 * len(held[0])
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
-@pytest.mark.parametrize("function", [in_a_tuple, in_a_list, in_a_list_at_last])
+@pytest.mark.parametrize(
+    "function",
+    [
+        in_a_tuple,
+        in_a_list,
+        in_a_list_at_last,
+        lists_that_change_places,
+        lists_in_a_dict_that_change_places,
+        lists_turned_around,
+    ],
+)
 def test_a_number_in_a_loop_does_not_stand_for_what_holds_one(function, n) -> None:
-    """A tuple of one number is no number, though both are one value to compiled code."""
+    """A tuple of one number is no number, though both are one value to compiled code; two lists of
+    one and two numbers are not two of two and one."""
     try:
         found, _ = gs.vjp(function, x4, n)
     except gs.errors.UnsupportedError:

@@ -91,13 +91,15 @@ def is_like(lowering: Lowering, before: State, end: Any, start: Any, entry: Entr
         )
     if isinstance(end, TupleOf) and isinstance(start, TupleOf):
         end, start = end.items, start.items
-    if isinstance(end, tuple) and isinstance(start, tuple) and len(end) == len(start):
-        return all(is_like(lowering, before, e, s, entry) for e, s in zip(end, start, strict=True))
+    if isinstance(end, tuple) and isinstance(start, tuple):
+        pairs = zip(end, start, strict=False)
+        return entry.mode == "list" or (
+            len(end) == len(start)
+            and all(is_like(lowering, before, one, other, entry) for one, other in pairs)
+        )
     if isinstance(end, (ListRef, DictRef)) and isinstance(start, (ListRef, DictRef)):
         held, first = lowering.contents.get(end.storage), before.contents.get(start.storage)
-        if isinstance(held, dict) and isinstance(first, dict):
-            return is_like(lowering, before, held, first, entry)
-        if isinstance(held, tuple) and isinstance(first, tuple) and len(held) == len(first):
+        if type(held) is type(first) and isinstance(held, (dict, tuple)):
             return is_like(lowering, before, held, first, entry)
     if is_carried(end) and is_carried(start):
         return True

@@ -404,6 +404,23 @@ def test_a_function_of_another_package_is_refused_where_the_user_calls_it(tmp_pa
     assert advice.endswith("or make a primitive of it, with a derivative")
 
 
+def test_what_has_no_derivative_is_shown_where_the_user_calls_the_library():
+    ndimage = pytest.importorskip("scipy.ndimage")
+
+    def blurred(x):
+        return np.sum(ndimage.gaussian_filter(x, 1.0))
+
+    for compile in (True, False):
+        with pytest.raises(errors.NoDerivativeError) as caught:
+            gs.grad(blurred, compile=compile)(np.ones(3))
+        shown = traceback.extract_tb(caught.value.__traceback__)
+        assert not any("site-packages" in entry.filename for entry in shown)
+        if compile:
+            assert caught.value.location.statement == "ndimage.gaussian_filter(x, 1.0)"
+        else:
+            assert shown[-1].line == "return np.sum(ndimage.gaussian_filter(x, 1.0))"
+
+
 def test_advice_names_the_functions_of_this_package():
     x = gs.tensor([1.0], requires_grad=True)
     y = x * 1

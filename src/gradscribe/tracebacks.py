@@ -80,7 +80,7 @@ def shorten(error: BaseException) -> None:
     is_ours = raised is not None and _is_own(raised)
     if isinstance(error, GradscribeError) and error.location is None:
         error.location = _place_of(handled)
-    error.__traceback__ = shown = _shown(handled)
+    error.__traceback__ = shown = _shown(handled, isinstance(error, GradscribeError))
     is_first = shown is not None and shown.tb_frame is handled.tb_frame
     handled.tb_next = shown.tb_next if shown is not None and is_first else shown
     _shorten_chain(error)
@@ -112,11 +112,15 @@ def _shorten_chain(error: BaseException) -> None:
         error = following
 
 
-def _shown(traceback: TracebackType | None) -> TracebackType | None:
-    """The entries that are shown, and those for users' statements."""
+def _shown(traceback: TracebackType | None, is_refusal: bool = False) -> TracebackType | None:
+    """The entries that are shown, and those for users' statements. is_refusal: the error says
+    what it refuses, and not how a library came to it."""
     entries = _entries(traceback)
     if not internal_frames_are_shown():
+        package = _package_of_user(entries)
         entries = [entry for entry, kept in zip(entries, _kept(entries), strict=True) if kept]
+        while is_refusal and package and entries and _is_of_library(entries[-1], package):
+            entries.pop()
     shown: TracebackType | None = None
     for entry in reversed(entries):
         shown = TracebackType(shown, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
@@ -168,6 +172,25 @@ def _origin(entry: TracebackType) -> SourceLocation | None:
     origins: Callable[[int], SourceLocation | None] | None
     origins = entry.tb_frame.f_globals.get(ORIGINS)
     return None if origins is None else origins(entry.tb_lineno)
+
+
+def _package_of_user(entries: list[TracebackType]) -> str:
+    """The package of the first function that this package has called."""
+    own = list(map(_is_own, entries))
+    within = entries[own.index(True) :] if any(own) else []
+    called = (entry for entry in within if not (_is_own(entry) or _is_standard(entry)))
+    return next(map(_package, called), "")
+
+
+def _package(entry: TracebackType) -> str:
+    return str(entry.tb_frame.f_globals.get("__name__")).partition(".")[0]
+
+
+def _is_of_library(entry: TracebackType, package: str) -> bool:
+    """Whether an entry is of an installed package, and not of this one."""
+    filename = entry.tb_frame.f_code.co_filename
+    is_installed = any(f"{os.sep}{d}-packages{os.sep}" in filename for d in ("site", "dist"))
+    return is_installed and _package(entry) != package
 
 
 def _is_standard(entry: TracebackType) -> bool:

@@ -92,7 +92,9 @@ def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
             if frame.source.whole:
                 _refuse_raising(lowering, node)
             raise HasRaisedError
-        return _returned(lowering, frame)
+        result = _returned(lowering, frame)
+        _show_calls(lowering, node, frame, start)
+        return result
     except UnsupportedError as error:
         if len(lowering.frames) > 1 and _is_inside_library(lowering, error, frame):
             place = lowering.frames[-2].source.location(node) if node else location
@@ -155,6 +157,15 @@ _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 
 def _package(frame: Frame) -> str:
     return str(frame.function.__module__).partition(".")[0]
+
+
+def _show_calls(lowering: Lowering, node: Any, frame: Frame, start: int) -> None:
+    """Give what a user calls of a library the place of the call: what errors show of it."""
+    if node is None or len(lowering.frames) < 2:
+        return
+    caller = lowering.frames[-2]
+    if _is_of_library(lowering, frame) and not _is_of_library(lowering, caller):
+        lowering.builder.relocate(start, caller.called_at or caller.source.location(node))
 
 
 def _show_call(

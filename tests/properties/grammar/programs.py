@@ -18,6 +18,7 @@ from tests.properties.grammar import (  # noqa: F401
     containers,
     control,
     idioms,
+    kept,
     language,
     stores,
 )
@@ -54,7 +55,7 @@ KINDS = {
     ),
     "border": frozenset(
         {"assignments", "branches", "loops", "stores", "scratch", "kept scratch", "border"}
-        | {"callbacks", "kept callbacks", "active callbacks"}
+        | {"callbacks", "kept callbacks", "active callbacks", "kept references"}
     ),
     "references": frozenset(),
 }

@@ -126,6 +126,7 @@ SHARED: dict[str, list[str]] = {
         'getattr({box}, "w")',
         "next(iter({vectors}))",
         "list({frame}.values())[0]",
+        "[{vector}, {vector}][int({condition})]",
         "x",
     ],
     "numbers": ["{holder}.last", "{nest}.copy()[0]", "next(iter({nest}))"],
@@ -145,7 +146,6 @@ ANY = [
     "[{K}, {K}][{bit}]",
     "({K}, {K})[{bit}]",
     "dict(q={K})['q']",
-    "[{K}, {K}][int({condition})]",
     "next(q for q in ({K}, {K}))",
     "copy.copy([{K}])[0]",
     "max([({K}, {number})], key=lambda q: q[1])[0]",
@@ -186,7 +186,7 @@ CHANGES: dict[str, list[str]] = {
         "np.multiply({vector}, {vector}, out={vector})",
         "np.copyto({vector}, {vector})",
         "np.add.at({vector}, [0, 1], {number})",
-        "{vector}.sort()",
+        "{vector}[:] = np.sort({vector})[::-1]",
         "{vector}.reshape(5)[{index}] = {number}",
         "{vector}[1:].reshape(2, 2)[0, 1] = {number}",
     ],
@@ -296,7 +296,7 @@ READ: dict[str, str] = {
     "pair": "np.sum({q}[0] * {q}[1]) + {q}[0][0]",
     "nest": "sum([sum(q) for q in {q}]) + {q}[0][0] * {q}[-1][-1]",
     "boxes": "sum([q.v * np.sum(q.w) for q in {q}]) + {q}[0].w[0] + {q}[-1].v",
-    "group": "s * len({q}) + 0.1 * sum({q})",
+    "group": "s * len({q}) + (s if 3 in {q} else 0.5) * (2 if 1 in {q} else 3)",
 }
 """A number made of all that a name leads to."""
 
@@ -329,7 +329,5 @@ CONDITIONS = [
     "{box}.v < 0.4",
     "{digit} in {group}",
     "{vector} is {vector}",
-    "{table} is {table}",
-    "{numbers} is not {numbers}",
-    "{box} is {box}",
+    "{box} is not {box}",
 ]

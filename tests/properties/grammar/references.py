@@ -44,6 +44,8 @@ class References(Writer):
         needed = [other for kind in kinds for other in NEEDS.get(kind, ())]
         self.kinds = list(dict.fromkeys(["vector", *needed, *kinds]))
         self.emit(0, "def program(x, A, s, n):")
+        if self.flip():  # what the caller has is not read later
+            self.emit(1, "x, A = 1.0 * x, 1.0 * A")
         names = Names()
         for kind in self.kinds:
             for _ in range(2):

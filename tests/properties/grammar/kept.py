@@ -1,5 +1,5 @@
-"""Lists and dicts that compiled code keeps, of which names are one or another, and which lie in each
-other: what is changed by one name, or by the keeper, is read by all."""
+"""Lists and dicts that compiled code keeps, which lie in each other, and of which names are one or
+another: what is changed by one name, or by the keeper, is read by all."""
 
 from tests.properties.grammar.writer import Scope, Writer, statement
 

@@ -303,3 +303,12 @@ def test_rules_for_results_that_nobody_uses_do_not_run(used):
 
     expected = found(of_several_results)
     np.testing.assert_allclose(found(gs.differentiable(of_several_results)), expected, rtol=1e-12)
+
+
+def test_parameters_have_any_names() -> None:
+    op = gs.primitive(lambda self, callee: self * callee)
+    op.adjoint(lambda out, x, y, *, d_out: (d_out * y, d_out * x))
+    for compile in (True, False):
+        gradient = gs.grad(lambda x: np.sum(op(x, W)), compile=compile)
+        np.testing.assert_array_equal(gradient(X), W)
+    np.testing.assert_array_equal(op(self=X, callee=W), X * W)

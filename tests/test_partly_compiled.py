@@ -53,6 +53,21 @@ def with_remembered_nodes(x):
     return x * nodes(len(x))
 
 
+def of_signature(function: Any) -> Any:
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def bound(*args: Any, **keywords: Any) -> Any:
+        return function(*signature.bind(*args, **keywords).args)
+
+    return bound
+
+
+@of_signature
+def of_a_bound_signature(x, scale=2.0):
+    return np.sin(x) * scale
+
+
 calls = 0
 
 
@@ -101,6 +116,7 @@ class Layer:
 LAYER = Layer()
 
 FUNCTIONS = {
+    "a bound signature": lambda x: np.sum(of_a_bound_signature(x, 3.0) * x),
     "a checked signature": lambda x: np.sum(of_a_checked_signature(x) * x),
     "a keyword": lambda x: np.sum(of_a_checked_signature(x, scale=3.0) ** 2),
     "remembered results": lambda x: np.sum(with_remembered_nodes(x) * x),

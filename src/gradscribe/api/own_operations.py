@@ -97,7 +97,7 @@ class OwnOperation(CopiedAsFunction):
         register(self._primitive, (self,), ())
 
     @shortened
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
+    def __call__(self, /, *args: Any, **keywords: Any) -> Any:
         keywords = self._as_given(keywords)
         if any(map(is_recorded, values_in((args, keywords)))):
             return self._recorded(self._signature.bind(*args, **keywords))
@@ -163,7 +163,7 @@ class OwnOperation(CopiedAsFunction):
         self._register()
         return rule
 
-    def _type(self, facts: Facts, callee: Any, **arguments: Any) -> Type:
+    def _type(self, facts: Facts, callee: Any, /, **arguments: Any) -> Type:
         function = self._rules.rules.get("like", self._rules.function)
         return type_by_trial(facts, function, self._as_given(arguments))
 

@@ -24,13 +24,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gradscribe.frontend.dependencies import is_library_module
+from gradscribe.frontend.dependencies import is_library_module, is_tool_module
 from gradscribe.primitives.observed import Form, OtherForm, Steps, form_of
 from gradscribe.primitives.recorded_functions import MACHINES, Site, is_same, leaves_of, plain_tree
 
 _GENERATOR = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
-_TOOLS = frozenset({"gradscribe", "numpy", "gast", "astunparse"})
-
 _INNER = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"})
 """Frames that belong to the function that they stand in."""
 
@@ -189,7 +187,5 @@ def _is_library(frame: FrameType) -> bool:
 
 
 def _is_tool(frame: FrameType) -> bool:
-    """Whether what a frame calls is none of the program's: in code of this package, of what it is
-    made of, or of Python."""
-    top = str(frame.f_globals.get("__name__")).partition(".")[0]
-    return top in _TOOLS or (top in sys.stdlib_module_names and top != "__main__")
+    """Whether what a frame calls is none of the program's."""
+    return is_tool_module(frame.f_globals.get("__name__"))

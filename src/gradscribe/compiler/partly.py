@@ -78,7 +78,7 @@ class Partly:
             if site.code in self.recorded:
                 self._refused.add(site)
                 continue
-            form = self._known(site) or self._unseen(site)
+            form = self._known(site) or (self._unseen(site) if call.is_noted else None)
             if form is None or (call.is_remembered and isinstance(form, UnseenForm)):
                 continue
             has_limits = call.from_library or site.code in self._unrecordable

@@ -40,6 +40,16 @@ def is_library_module(name: Any) -> bool:
     return top in _LIBRARIES or (top in sys.stdlib_module_names and top != "__main__")
 
 
+def is_tool_module(name: Any) -> bool:
+    """Whether a module of this name is part of Python, or of what this package is made of: of the
+    calls that stand there nothing is noted when a program runs."""
+    top = str(name).partition(".")[0]
+    return top in _TOOLS or (top in sys.stdlib_module_names and top != "__main__")
+
+
+_TOOLS = frozenset({"gradscribe", "numpy", "gast", "astunparse"})
+
+
 def depend(lowering: Lowering, path: Path, value: Any, kind: DependencyKind = "identity") -> None:
     """Note that the path must lead to this value (of this class, …) in each call."""
     if kind == "identity" and _is_made_when_read(value):

@@ -292,7 +292,8 @@ class Call:
     caller: the call in which it stands (None: the function that is compiled). from_library: whether
     its caller belongs to Python or an installed numerical library. lines: the file of the function
     that is called, and the first and last line of it. is_remembered: whether it stands in, or is,
-    the call of a function that remembers its results, which need not run.
+    the call of a function that remembers its results, which need not run. is_noted: whether runs
+    note what it returns.
     """
 
     function: FunctionType
@@ -301,6 +302,7 @@ class Call:
     from_library: bool
     lines: tuple[str, int, int]
     is_remembered: bool = False
+    is_noted: bool = True
 
 
 @dataclass(eq=False, slots=True)

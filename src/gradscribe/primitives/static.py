@@ -38,7 +38,8 @@ def is_integer(x: Any) -> bool:
 
 
 @static
-def inverse_permutation(axes: tuple[int, ...]) -> tuple[int, ...]:
-    """The permutation that undoes `np.transpose(x, axes)`."""
+def inverse_permutation(axes: tuple[int, ...] | int) -> tuple[int, ...]:
+    """The permutation that undoes `np.transpose(x, axes)`; one number is the axis of a vector."""
+    axes = (axes,) if isinstance(axes, int) else axes
     rank = len(axes)
     return tuple(sorted(range(rank), key=lambda axis: axes[axis] % rank))

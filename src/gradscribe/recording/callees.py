@@ -107,7 +107,7 @@ def _with_shared(function: Callee) -> Callee:
             raise NoDerivativeError(
                 f"`{name}` is given what is differentiated, and does not record ({error})",
                 "use functions of NumPy on it, or make the call a `gs.primitive`",
-            ) from error
+            ) from None
 
     return call
 
@@ -149,13 +149,19 @@ def _of_python(function: Callee) -> Callee:
         return telling(function)
     if module in _OF_MEMORY:
         return _with_shared(function)
-    if module == "scipy":
-        optional.enter_imported()
-        if function in PRIMITIVES or function in COMPOSITIONS:
-            return functools.partial(_call_known, function)
-        if _overwritten(function):
-            return functools.partial(_call_overwriting, function)
+    if module == "scipy" and _overwritten(function):
+        return functools.partial(_call_overwriting, function)
     return followed(function, callee_of)
+
+
+def _is_known(function: Callee) -> bool:
+    """Whether it is a function of SciPy's with a rule; those of `scipy.fft` are no functions of
+    Python's."""
+    module = probe(function, "__module__")
+    if isinstance(function, np.ufunc) or str(module).partition(".")[0] != "scipy":
+        return False
+    optional.enter_imported()
+    return function in PRIMITIVES or function in COMPOSITIONS
 
 
 @functools.lru_cache(None)
@@ -306,6 +312,7 @@ def _of_list(value: Any) -> Any:
 
 _BY_KIND: tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...] = (
     (threads.is_starting, lambda method: threads.starting(method, callee_of)),
+    (_is_known, lambda function: functools.partial(_call_known, function)),
     (_is_of_python, _of_python),
     (_is_method_of_array, _method_of_array),
     (_is_of_numpy, _with_lists_as_arrays),

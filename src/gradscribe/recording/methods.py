@@ -46,11 +46,6 @@ _SAME = (
     "ravel", "repeat", "round", "searchsorted", "squeeze", "std", "sum", "swapaxes", "take",
     "trace", "var",
 )
-TAKEN_OUT = (
-    "__array_interface__", "__array_struct__", "__dlpack__", "byteswap", "ctypes", "data", "dump",
-    "dumps", "getfield", "resize", "setfield", "to_device", "tobytes", "tofile",
-)
-"""Attributes that give memory, or what is in it, to code that does not record."""
 # fmt: on
 
 FUNCTIONS: dict[str, Any] = {name: getattr(np, name) for name in _SAME}
@@ -167,7 +162,8 @@ def _reshape(self: Recorded, *shape: Any, order: Any = "C", copy: Any = None) ->
 def _transpose(self: Recorded, *axes: Any) -> Any:
     if not axes or axes == (None,):
         return run(np.transpose, (self,))
-    return run(np.transpose, (self, axes[0] if len(axes) == 1 else axes))
+    given = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
+    return run(np.transpose, (self, given))
 
 
 def _astype(
@@ -242,16 +238,25 @@ def _view(self: Array, *dtype: Any) -> Any:
     return self[...]
 
 
-def _refused(name: str) -> property:
-    def get(self: Recorded) -> Any:
-        value = plain(self._present())
-        if not hasattr(value, name):
-            raise AttributeError(f"'{type(value).__name__}' object has no attribute '{name}'")
-        if is_active(self):
-            raise exits.taken_out(f"`{name}`", kind=exits.NO_ATTRIBUTE)
-        return getattr(self._shared() if type(self) is RecordedArray else value, name)
+def _other_attribute(self: Recorded, name: str) -> Any:
+    """An attribute that stands in no table: it gives memory, or what is in it, to code that does
+    not record; or there is none, as in Python."""
+    if name in _SLOTS:  # of an object that is being made
+        raise AttributeError(name)
+    found = getattr(plain(self._present()), name)
+    if is_active(self):
+        raise exits.taken_out(f"`{name}`", kind=exits.NO_ATTRIBUTE)
+    return getattr(self._shared(), name) if type(self) is RecordedArray else found
 
-    return property(get)
+
+_SLOTS = frozenset({*RecordedArray.__slots__, *RecordedNumber.__slots__})
+
+
+def _item_of_number(self: RecordedNumber, index: Any) -> Any:
+    """`x.sum()[()]`: a number of NumPy is an array without axes."""
+    if isinstance(self, np.generic):
+        return operations.getitem(run(np.reshape, (self, ())), index)
+    raise TypeError(f"'{type(plain(self._present())).__name__}' object is not subscriptable")
 
 
 def _compress(self: Recorded, condition: Any, axis: Any = None, out: Any = None) -> Any:
@@ -314,7 +319,8 @@ ARRAY_AND_NUMBER: dict[str, Any] = {
     **{name: _attribute(name) for name in ("dtype", "itemsize", "nbytes", "ndim", "shape", "size")},
     "device": _attribute("device"),
     "strides": _attribute("strides"),
-    **{name: _refused(name) for name in TAKEN_OUT},
+    "__array_namespace__": lambda self, api_version=None: np,
+    "__getattr__": _other_attribute,
 }
 OF_ARRAYS: dict[str, Any] = {
     **{name: _change(function) for name, function in CHANGES.items()},
@@ -343,6 +349,10 @@ OF_NUMBERS: dict[str, Any] = {
     "__array__": exits.array_of_number,
     "__copy__": lambda self: self,
     "__deepcopy__": lambda self, memo: self,
+    "__getitem__": _item_of_number,
+    "__iter__": None,  # it has items by an index that is no place
+    "base": None,
+    "view": lambda self: self,
     "__floor__": lambda self: int(np.floor(plain(self._present()))),
     "__ceil__": lambda self: int(np.ceil(plain(self._present()))),
     "__trunc__": lambda self: int(plain(self._present())),

@@ -130,6 +130,8 @@ def _is_own(callee: Any) -> bool:
 
 def getitem(array: Any, index: Any) -> Any:
     """`array[index]`."""
+    if is_truth(index):
+        array, index = getitem(array, None), np.reshape(plain(present(index)), 1)
     operands = Operands(numbers=False)
     operands.add(array)
     if not grad_enabled() and _has_traced(operands):
@@ -140,10 +142,21 @@ def getitem(array: Any, index: Any) -> Any:
     )
 
 
+def is_truth(index: Any) -> bool:
+    """Whether an index takes all of an array or nothing: `array[True]`."""
+    return isinstance(index, (bool, np.bool_)) or (
+        isinstance(index, np.ndarray) and not index.ndim and index.dtype == bool
+    )
+
+
 def _takes_numbers(callee: Any, primitive: Any) -> bool:
     """Whether the numbers in a call are operands like arrays; else they are known."""
     is_operation = isinstance(callee, np.ufunc) or getattr(callee, "__module__", "") == "_operator"
     return (is_operation and primitive.elementwise) or callee in (np.where, operator.matmul)
+
+
+_LIKE_ARRAYS = (bool, np.bool_, list, tuple, range, np.ndarray)
+"""What stands for an array in an index."""
 
 
 class Operands:
@@ -182,7 +195,7 @@ class Operands:
         return tuple(self._integer(item, integers) for item in arrays), integers
 
     def _item(self, item: Any) -> Any:
-        if isinstance(item, (bool, np.bool_, list, range, np.ndarray)) or is_recorded(item):
+        if isinstance(item, _LIKE_ARRAYS) or is_recorded(item):
             array = np.asarray(plain(present(item)))
             if array.size == 0 and not isinstance(item, np.ndarray):
                 array = array.astype(np.intp)

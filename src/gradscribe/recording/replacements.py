@@ -57,9 +57,18 @@ def _full(shape: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
     """`np.full`."""
     if not is_recorded(fill_value):
         return recording(np.full(shape, fill_value, *args, **kwargs))
-    if not args:
-        kwargs.setdefault("dtype", np.asarray(plain(fill_value._present())).dtype)
+    if not args and kwargs.get("dtype") is None:
+        kwargs["dtype"] = np.asarray(plain(fill_value._present())).dtype
     made = recording(np.empty(shape, *args, **kwargs))
+    made[...] = fill_value
+    return made
+
+
+def _full_like(a: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
+    """`np.full_like`."""
+    if not is_recorded(fill_value):
+        return recording(np.full_like(a, fill_value, *args, **kwargs))
+    made = recording(np.empty_like(operations.uncovered(a), *args, **kwargs))
     made[...] = fill_value
     return made
 
@@ -277,13 +286,14 @@ FUNCTIONS: dict[Any, Callee] = {
         function: _creating(function)
         for function in (
             *(np.zeros, np.empty, np.ones, np.eye, np.identity, np.linspace, np.copy),
-            *(np.zeros_like, np.empty_like, np.ones_like, np.full_like),
+            *(np.zeros_like, np.empty_like, np.ones_like),
         )
     },
     **{function: _as_array(function) for function in (np.asarray, np.asanyarray)},
     np.ascontiguousarray: _as_array(np.ascontiguousarray),
     np.array: _array,
     np.full: _full,
+    np.full_like: _full_like,
     **{
         function: _of_math(function)
         for name, function in vars(math).items()

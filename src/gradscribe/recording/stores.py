@@ -39,6 +39,10 @@ def setitem(array: RecordedArray, index: Any, value: Any) -> None:
         )
     for method in ("__array__", "__float__"):  # of an object
         value = classes.called(value, method)
+    if operations.is_truth(index):
+        if not index:
+            return
+        index = Ellipsis
     if memory.is_shared:
         _store_plainly(array, index, value)
         return

@@ -18,9 +18,9 @@ def fill(a: Any, value: Any) -> None:
     a[...] = value
 
 
-def sort(a: Any, axis: Any = -1) -> None:
+def sort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None) -> None:
     """`a.sort()`."""
-    a[...] = np.sort(a, axis)
+    a[...] = np.sort(a, axis, kind, stable=stable)
 
 
 def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
@@ -33,6 +33,11 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
         a[ind] = v
     else:
         a.ravel()[ind] = v
+
+
+def put_values(a: Any, indices: Any, values: Any, mode: Any = "raise") -> None:
+    """`a.put(indices, values)`."""
+    put(a, indices, values, mode)
 
 
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
@@ -132,8 +137,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     arr[places] = values
 
 
-def partition(a: Any, kth: Any, axis: Any = -1) -> None:
-    """`a.partition(kth)`."""
+def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect") -> None:
+    """`a.partition(kth)`; there is one kind."""
     a[...] = np.partition(a, kth, axis)
 
 
@@ -148,6 +153,6 @@ FUNCTIONS: dict[Any, Callable[..., None]] = {
 METHODS: dict[str, Callable[..., None]] = {
     "fill": fill,
     "sort": sort,
-    "put": put,
+    "put": put_values,
     "partition": partition,
 }

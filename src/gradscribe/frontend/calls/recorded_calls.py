@@ -23,7 +23,7 @@ from typing import Any
 from gradscribe.errors import GradscribeError
 from gradscribe.frontend.calls import recorded_prelude
 from gradscribe.frontend.calls.run_time_arguments import argument_of
-from gradscribe.frontend.dependencies import is_library
+from gradscribe.frontend.dependencies import is_library, is_tool_module
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Call, Recording
 from gradscribe.frontend.lowering import Lowering
@@ -60,6 +60,8 @@ def call(
     assert recording is not None
     noted = _noted(lowering, node, function, recording)
     form = recording.form(noted.site)
+    if isinstance(form, observed.UnseenForm) and not noted.is_noted:
+        form = None
     try:
         if isinstance(form, observed.UnseenForm):
             error = Static(unseen(noted.site))
@@ -113,6 +115,7 @@ def _noted(lowering: Lowering, node: Any, function: FunctionType, recording: Rec
         is_library(_caller(lowering).function),
         (code.co_filename, code.co_firstlineno, last),
         recording.remembering > 0,
+        not is_tool_module(_caller(lowering).function.__module__),
     )
 
 

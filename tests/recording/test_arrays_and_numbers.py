@@ -44,6 +44,7 @@ OF_ONE_ARRAY = {
     "sorted in place": sorted_in_place,
     "partitioned in place": partitioned,
     "put": put,
+    "compared with a text": lambda x: x[0] * (x[0, 1] != "a"),
     "one axis, transposed": lambda x: x[0].transpose(0) * np.transpose(x[1], 0),
     "full of a number": lambda x: np.full_like(np.ones(2, bool), x[0, 1], dtype=float),
     "a function that is none of Python's": lambda x: scipy.fft.dct(x[0]) * W,

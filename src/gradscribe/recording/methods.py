@@ -69,7 +69,9 @@ def _not_computed(name: str, self: Recorded, other: Any) -> Any:
     """`NotImplemented`, by which Python asks the right operand; refused where NumPy does not."""
     present = plain(self._present())
     own = in_class(type(other), name)
-    if not isinstance(present, (np.ndarray, np.generic)) or own in (None, in_class(object, name)):
+    is_of_python = type(other).__module__ == "builtins"  # a text knows no numbers
+    is_of_numpy = isinstance(present, (np.ndarray, np.generic))
+    if is_of_python or not is_of_numpy or own in (None, in_class(object, name)):
         return NotImplemented
     if asks_right_operand(type(other), of_array=isinstance(present, np.ndarray)):
         return NotImplemented

@@ -492,3 +492,41 @@ class Vector:
 )
 def number_times_a_sequence(x):
     return x[0] * Vector(x[1], x[2])
+
+
+class Twice(list):
+    def __iter__(self):
+        return iter([*super().__iter__(), 1.0])
+
+
+class Defaults(dict):
+    def get(self, key, default=1.0):
+        return super().get(key, default)
+
+
+class Swapped(NamedTuple):
+    a: float
+    b: float
+
+    def __iter__(self):
+        return iter([self.b, self.a])
+
+
+TWICE = Twice([1.0, 2.0])
+DEFAULTS = Defaults(a=1.0)
+
+
+@refused("`TWICE` is a Twice, which has a `__iter__` of its own", X)
+def sum_of_a_list_with_an_iterator_of_its_own(x):
+    return sum(TWICE) * x[0]
+
+
+@refused("`options` is a Defaults, which has a `get` of its own", X, DEFAULTS)
+def dict_with_a_method_of_its_own(x, options):
+    return options.get("b") * x[0]
+
+
+@refused("`Swapped` is a namedtuple with a `__iter__` of its own", X)
+def namedtuple_with_an_iterator_of_its_own(x):
+    a, b = Swapped(x[0], x[1])
+    return a - b

@@ -28,7 +28,7 @@ from gradscribe.frontend.interface import Argument, RunTimeObject
 from gradscribe.ir.affine import Affine, Source, Symbol
 from gradscribe.ir.core import Location
 from gradscribe.ir.generators import RandomGenerator
-from gradscribe.ir.probing import has, probe
+from gradscribe.ir.probing import has, probe, redefined
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Never, Opaque, Scalar, Sequence, Tuple, Type
 
@@ -186,6 +186,7 @@ def describe(value: Any, place: _Place) -> tuple[Tree, list[Type]]:
 
 @describe.register(tuple)
 def _describe_tuple(value: tuple[Any, ...], place: _Place) -> tuple[Tree, list[Type]]:
+    _check_meaning(value, place)
     if has(type(value), "_fields"):
         return describe.dispatch(object)(value, place)
     places = [place.below(f"[{index}]") for index in range(len(value))]
@@ -194,6 +195,7 @@ def _describe_tuple(value: tuple[Any, ...], place: _Place) -> tuple[Tree, list[T
 
 @describe.register(list)
 def _describe_list(value: list[Any], place: _Place) -> tuple[Tree, list[Type]]:
+    _check_meaning(value, place)
     if place.expression in place.arguments.known:
         place.arguments.known_keys.append((place.expression, keys.items_key(value)))
     elif not value or keys.is_uniform(value):
@@ -204,8 +206,20 @@ def _describe_list(value: list[Any], place: _Place) -> tuple[Tree, list[Type]]:
 
 @describe.register(dict)
 def _describe_dict(value: dict[Any, Any], place: _Place) -> tuple[Tree, list[Type]]:
+    _check_meaning(value, place)
     places = [place.below(item_text(key), f"[{shown_key(key)}]") for key in value]
     return _describe_node(Node(dict, (), tuple(value)), list(value.values()), places)
+
+
+def _check_meaning(value: Any, place: _Place) -> None:
+    """Refuse a list, tuple or dict whose class gives it another meaning."""
+    own = redefined(type(value))
+    if own is not None:
+        kind = next(k.__name__ for k in (tuple, list, dict) if isinstance(value, k))
+        raise UnsupportedError(
+            f"`{place.name}` is a {type(value).__name__}, which has a `{own}` of its own",
+            f"pass a plain one: `{kind}({place.name})`, or an object that holds it",
+        )
 
 
 def _describe_node(

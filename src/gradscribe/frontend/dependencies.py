@@ -13,13 +13,11 @@ from gradscribe.frontend.interface import Dependency, DependencyKind, Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import ObjectRef
 from gradscribe.ir.core import Callee, Function, Value, callees, walk
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import is_library_module, probe
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 
 HOLDERS = (type, types.ModuleType, types.FunctionType)
 """Static objects of these classes have attributes that may change."""
-
-_LIBRARIES = frozenset({"numpy", "scipy", "cupy", "gradscribe"})
 
 LOCAL_CLASSES: WeakSet[type] = WeakSet()
 """Classes that compiled functions define, and that nobody else has."""
@@ -32,12 +30,6 @@ def is_library(owner: Any) -> bool:
         return all(map(is_library, owner.__mro__[1:]))
     name = owner.__name__ if isinstance(owner, types.ModuleType) else owner.__module__
     return is_library_module(name)
-
-
-def is_library_module(name: Any) -> bool:
-    """Whether a module of this name is part of those."""
-    top = name.partition(".")[0] if isinstance(name, str) else ""
-    return top in _LIBRARIES or (top in sys.stdlib_module_names and top != "__main__")
 
 
 def is_tool_module(name: Any) -> bool:

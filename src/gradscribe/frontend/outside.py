@@ -40,7 +40,7 @@ from gradscribe.frontend.values import (
     TupleOf,
     ViewOf,
 )
-from gradscribe.ir.probing import has, probe
+from gradscribe.ir.probing import has, probe, redefined
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import DISTRIBUTIONS
 
@@ -61,6 +61,7 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
         return Static(value)
     as_objects = lowering.outside.as_objects
     if isinstance(value, (set, frozenset)) and not as_objects and is_constant(value):
+        _refuse_redefined(lowering, value, name)
         depend(lowering, path, type(value)(value), "equality")
         return Static(set(value) if isinstance(value, set) else frozenset(value))
     if as_objects and isinstance(value, _grown_classes(lowering)):
@@ -154,6 +155,7 @@ def opened(lowering: Lowering, item: Any) -> Any:
     if not isinstance(item.target, (list, tuple, dict)):
         return item
     target, path = item.target, item.path
+    _refuse_redefined(lowering, target, item.name)
     lowering.outside.meet(item)
     refuse_exposed(lowering, item)
     if id(target) in lowering.outside.opened:
@@ -177,6 +179,19 @@ def opened(lowering: Lowering, item: Any) -> Any:
         found = DictRef(storage) if is_dict else ListRef(storage)
     lowering.outside.opened[id(target)] = found
     return found
+
+
+def _refuse_redefined(lowering: Lowering, target: Any, name: str) -> None:
+    """Refuse to take an object for a list, tuple, dict or set whose class gives it another
+    meaning."""
+    own = redefined(type(target))
+    if own is not None:
+        cls = type(target).__name__
+        raise UnsupportedError(
+            f"`{name or cls}` is a {cls}, which has a `{own}` of its own",
+            "use a plain list, tuple, dict or set here, or an object that holds one",
+            lowering.builder.location,
+        )
 
 
 def view_of(lowering: Lowering, owner: DictRef, kind: str) -> ViewOf:

@@ -7,6 +7,7 @@ that raises a KeyError, or has an answer for every name. Such a method is not as
 from __future__ import annotations
 
 import inspect
+import sys
 import types
 from typing import Any
 
@@ -41,3 +42,37 @@ def in_class(cls: type, name: str, otherwise: Any = None) -> Any:
 def is_dataclass(cls: Any) -> bool:
     """Whether a class is a dataclass, without asking a `__getattr__` of its metaclass."""
     return probe(cls, "__dataclass_fields__") is not None
+
+
+def redefined(cls: type) -> str | None:
+    """A method of a built-in container that a class derived from it defines anew, such that code
+    that takes its objects for lists, tuples, dicts or sets gives them another meaning. (Operators
+    of tuples are asked of their class.)"""
+    for base in cls.__mro__:
+        if base in _CONTAINERS or is_library_module(base.__module__):
+            continue
+        built_in = next((kind for kind in _CONTAINERS if issubclass(base, kind)), object)
+        means = _OF_TUPLES if built_in is tuple else vars(built_in).keys() - _OF_ALL_OBJECTS
+        found = [name for name in vars(base) if name in means]
+        own = [name for name in found if isinstance(vars(base)[name], _DEFINED)]
+        if own:
+            return own[0]
+    return None
+
+
+_CONTAINERS = (list, tuple, dict, set, frozenset)
+_OF_TUPLES = frozenset(
+    {"__bool__", "__contains__", "__getitem__", "__iter__", "__len__", "count", "index"}
+)
+_COMPARED = frozenset({"__eq__", "__ge__", "__gt__", "__le__", "__lt__", "__ne__"})
+_OF_ALL_OBJECTS = vars(object).keys() - _COMPARED - {"__getattribute__"}
+_DEFINED = (types.FunctionType, property, classmethod, staticmethod)
+
+
+def is_library_module(name: Any) -> bool:
+    """Whether a module of this name is part of Python, or of an installed numerical library."""
+    top = name.partition(".")[0] if isinstance(name, str) else ""
+    return top in _LIBRARIES or (top in sys.stdlib_module_names and top != "__main__")
+
+
+_LIBRARIES = frozenset({"numpy", "scipy", "cupy", "gradscribe"})

@@ -46,7 +46,7 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.core import Value
 from gradscribe.ir.generators import made_by
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import probe, redefined
 from gradscribe.ir.types import Array, Opaque
 from gradscribe.primitives import optional
 from gradscribe.primitives.contract_kinds import UNKNOWN
@@ -274,6 +274,13 @@ def _call_unknown(
     """A callable without entry: computed now if pure and static, else refused."""
     fields = getattr(callee, "_fields", None)
     if isinstance(callee, type) and issubclass(callee, tuple) and fields is not None:
+        own = redefined(callee) or _own_constructor(callee)
+        if own is not None:
+            lowering.unsupported(
+                node,
+                f"`{callee.__name__}` is a namedtuple with a `{own}` of its own",
+                "give the method another name, or make it a dataclass",
+            )
         try:
             bound = inspect.signature(callee).bind(*arguments, **keywords)
         except TypeError as error:
@@ -287,6 +294,14 @@ def _call_unknown(
     if found is not None:
         return found
     return opaque.call(lowering, node, callee, arguments, keywords)
+
+
+def _own_constructor(cls: type) -> str | None:
+    """What makes the objects of a class that is derived from a namedtuple, if it has its own."""
+    made = next(base for base in cls.__mro__ if "_fields" in vars(base))
+    derived = cls.__mro__[: cls.__mro__.index(made)]
+    methods = ("__new__", "__init__")
+    return next((name for name in methods for base in derived if name in vars(base)), None)
 
 
 def _is_frontend(item: Any) -> bool:

@@ -300,4 +300,4 @@ def test_opaque_values_are_converted_before_they_are_computed_with() -> None:
     agrees(opaque_number, x5, " 2.5 ")
     with pytest.raises(UnsupportedError, match="whose type is not known") as refused:
         gs.grad(unconverted)(x5)
-    assert "convert it where it is made, as in `float(…)`" in str(refused.value)
+    assert "convert a number where it is made, as in `float(…)`" in str(refused.value)

@@ -110,8 +110,9 @@ class _Call:
         """The result of `compute`; once more where compiling for it has assumed what does not
         hold for this call."""
         while True:
+            primal, assumed = self.primal, len(self.primal.facts.guards)
             result = self.decided(compute)
-            if self.primal.match(self._values) is not None:
+            if len(primal.facts.guards) == assumed or primal.match(self._values) is not None:
                 return result
             self._find()
 

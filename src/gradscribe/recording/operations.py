@@ -28,8 +28,11 @@ from gradscribe.recording.arrays import (
 )
 from gradscribe.recording.layouts import laid_like
 from gradscribe.recording.levels import Traced, plain, tell, values_in
-from gradscribe.recording.views import Call, viewed
+from gradscribe.recording.views import Call, read_only, viewed
 from gradscribe.runtime.graph.grad_mode import grad_enabled
+
+_READ_ONLY = frozenset({np.broadcast_to, np.broadcast_arrays})
+"""What gives an array that has a number at several places."""
 
 _VIEWS: frozenset[Any] = frozenset(
     {np.flipud, np.fliplr, np.rot90, np.rollaxis, np.atleast_1d, np.atleast_2d, np.atleast_3d}
@@ -108,8 +111,10 @@ def run_known(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
     except SourceNotFoundError as error:  # of a function that is an argument
         raise without_rule(callee) from error
     if derivatives.is_leaf:
-        return _arranged(callee, args, kwargs, out[0])
-    return _structured(callee, args, kwargs, out)
+        found = _arranged(callee, args, kwargs, out[0])
+    else:
+        found = _structured(callee, args, kwargs, out)
+    return map_values(read_only, found) if callee in _READ_ONLY else found
 
 
 def _has_traced(operands: Operands) -> bool:

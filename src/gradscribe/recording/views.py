@@ -81,10 +81,20 @@ def viewed(arrays: Mapping[int, Any], call: Call) -> Any:
             for operand, array in arrays.items():
                 if np.may_share_memory(found[number], apart[operand]):
                     return _view(array, _Step(call, operand, number), part, results[number])
+            if not part.flags.writeable or (part.size > 1 and 0 in part.strides):
+                return read_only(shown(results[number]))
         return shown(results[number])
 
     shown_parts = list(map(shown_part, range(len(parts))))
     return type(given)(shown_parts) if isinstance(given, (tuple, list)) else shown_parts[0]
+
+
+def read_only(array: Any) -> Any:
+    """A new array, which is not stored to: NumPy's own cannot be, or have one number in several
+    places."""
+    if type(array) is RecordedArray:
+        array._writeable = False
+    return array
 
 
 def _current(array: Any) -> Any:

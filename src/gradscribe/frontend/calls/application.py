@@ -34,6 +34,7 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.core import Linearity, Method, Primitive, Value
 from gradscribe.ir.types import Array, is_complex
+from gradscribe.primitives.indexing import READ_ONLY
 from gradscribe.primitives.registry import METHODS, NAMED, PRIMITIVES, VARIANTS, class_of_results
 from gradscribe.primitives.shaping import respelled
 
@@ -141,12 +142,16 @@ def _emitted(
         if callee in _OF_COMPLEX and not is_complex(lowering.load(first).type):
             return first
         if primitive is PRIMITIVES[np.imag] and not is_complex(lowering.load(first).type):
-            zeros = PRIMITIVES[np.zeros_like]  # NumPy's own cannot be written to
-            return apply_primitive(lowering, node, zeros, np.zeros_like, (first,), {})
+            zeros = PRIMITIVES[np.zeros_like]
+            found = apply_primitive(lowering, node, zeros, np.zeros_like, (first,), {})
+            found.storage.read_only = True
+            return found
         if primitive.view:
             return _view(lowering, primitive, callee, first, tree)
     try:
         result = lowering.wrap(lowering.emit(primitive, tree, callee))
+        if primitive.name in READ_ONLY and isinstance(result, Ref):
+            result.storage.read_only = True
         if callee in powers.POWERS:
             powers.check_kind(lowering, tree, result)
         return _named_results(callee, result) if isinstance(result, TupleOf) else result

@@ -216,3 +216,81 @@ def test_each_part_is_a_view_of_its_own_array(number: int) -> None:
 def differences(loss: Callable[[np.ndarray], Any], x: np.ndarray) -> np.ndarray:
     steps = 1e-6 * np.eye(x.size)
     return np.array([(loss(x + step) - loss(x - step)) / 2e-6 for step in steps])
+
+
+def roots_of_some(x):
+    y = np.full(3, 2.0)
+    np.sqrt(x, out=y, where=x > 0)
+    return y.sum()
+
+
+def quotients_of_some(x):
+    y = np.zeros((2, 3))
+    np.divide(x[1], x, y, where=[[True], [False]] & (x > 0))
+    return (y**2).sum()
+
+
+def root_in_some_places(x):
+    y = x * 1.0
+    np.sqrt(x[1], out=y, where=[True, False, True])
+    return y.sum()
+
+
+def nowhere(x):
+    y = x * 1.0
+    np.log(x, out=y, where=x > 100)
+    return (y**2).sum()
+
+
+@pytest.mark.parametrize(
+    "function", [roots_of_some, quotients_of_some, root_in_some_places, nowhere]
+)
+def test_ufuncs_with_a_mask_have_no_derivative_beside_it(function: Any) -> None:
+    x, v = np.array([-1.0, 0.5, 2.0]), np.array([0.5, -1.0, 2.0])
+    with np.errstate(all="ignore"):
+        value, gradient = gs.value_and_grad(function, compile=False)(x)
+        expected = gs.grad(function)(x)
+        tangent = gs.jvp(function, (x,), (v,), compile=False)[1]
+    assert value == function(x)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-14)
+    np.testing.assert_allclose(tangent, expected @ v, rtol=1e-14)
+
+
+def of_a_number(x):
+    y = np.broadcast_to(x[0], (3,))
+    y[0] = 1.0
+    return (y * x).sum()
+
+
+def imaginary_parts(x):
+    y = np.imag(x)
+    y += 1.0
+    return (y * x).sum()
+
+
+def view_of_imaginary_parts(x):
+    y = x.imag.reshape(3, 1)
+    y[0] = 1.0
+    return y.sum()
+
+
+def of_zeros(x):
+    y = np.broadcast_to(np.zeros(1), (3,))
+    y[0] = x[0]
+    return (y * x).sum()
+
+
+def as_out(x):
+    np.multiply(x, 2.0, out=np.broadcast_to(x[0], (3,)))
+    return x.sum()
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize(
+    "function", [of_a_number, imaginary_parts, view_of_imaginary_parts, of_zeros, as_out]
+)
+def test_arrays_that_numpy_does_not_store_to_are_not(function: Any, compiled: bool) -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        function(np.ones(3))
+    with pytest.raises(ValueError, match="read-only"):
+        gs.grad(function, compile=compiled)(np.ones(3))

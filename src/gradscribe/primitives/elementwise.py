@@ -75,7 +75,7 @@ def positive(out, x):
 
 @elementwise(np.reciprocal, pole=True)
 def reciprocal(out, x):
-    return -out * out
+    return -out / x
 
 
 @elementwise(operator.pow, builtins.pow, np.power, np.float_power, math.pow, pole=True)

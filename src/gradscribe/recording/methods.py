@@ -263,7 +263,7 @@ def _item_of_number(self: RecordedNumber, index: Any) -> Any:
 
 def _compress(self: Recorded, condition: Any, axis: Any = None, out: Any = None) -> Any:
     found = run(np.compress, (condition, self), {} if axis is None else {"axis": axis})
-    return found if out is None else protocol.into(found, (out,), True)
+    return found if out is None else protocol.into(found, (out,))
 
 
 def _flatten(self: Recorded, order: Any = "C") -> Any:

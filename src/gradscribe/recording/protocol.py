@@ -29,8 +29,9 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
     kwargs = {name: value for name, value in kwargs.items() if not _is_default(name, value)}
     if out is None:
         return operations.run(callee, inputs, kwargs)
-    where = kwargs.pop("where", True) if method == "__call__" else True
-    return into(operations.run(callee, inputs, kwargs), out, where)
+    if method == "__call__" and "where" in kwargs:
+        return _masked(callee, inputs, kwargs, out)
+    return into(operations.run(callee, inputs, kwargs), out)
 
 
 def array_function(
@@ -55,7 +56,7 @@ def storing(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
         others = {name: others[name] for name in others if name not in names[: len(args)]}
     out = others.pop("out", None)
     found = operations.run(function, args, others)
-    return found if out is None else into(found, out if isinstance(out, tuple) else (out,), True)
+    return found if out is None else into(found, out if isinstance(out, tuple) else (out,))
 
 
 def _is_default(name: str, value: Any) -> bool:
@@ -70,15 +71,42 @@ def _refuse_tensors(values: Any) -> None:
         )
 
 
-def into(found: Any, out: tuple[Any, ...], where: Any) -> Any:
-    """A call with `out=`: each result is stored where it is wanted, where the mask says so."""
+def into(found: Any, out: tuple[Any, ...]) -> Any:
+    """A call with `out=`: each result is stored where it is wanted."""
     results = found if isinstance(found, tuple) else (found,)
-    stored = []
-    for result, target in zip(results, out, strict=True):
-        if target is not None and where is not True:
-            result = operations.run(np.where, (where, result, target))
-        stored.append(result if target is None else _stored(result, target))
+    stored = [
+        result if target is None else _stored(result, target)
+        for result, target in zip(results, out, strict=True)
+    ]
     return tuple(stored) if isinstance(found, tuple) else stored[0]
+
+
+def _masked(
+    ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any], out: tuple[Any, ...]
+) -> Any:
+    """A call with `out=` and a mask `where=`: only what is stored is computed, as elsewhere there
+    may be no derivative."""
+    where = operations.uncovered(kwargs.pop("where"))
+    shapes = [np.shape(array) for array in (where, *inputs, *out) if array is not None]
+    chosen = np.broadcast_to(where, np.broadcast_shapes(*shapes))
+    if not chosen.any():
+        return out if len(out) > 1 else out[0]
+    places = np.maximum(np.cumsum(chosen) - 1, 0).reshape(chosen.shape)
+
+    def taken(array: Any) -> Any:
+        whole = operations.run(np.broadcast_to, (array, chosen.shape))
+        return whole[chosen] if np.ndim(array) else array
+
+    def placed(result: Any, target: Any) -> Any:
+        if target is None:
+            return result
+        full = result[places] if np.ndim(result) else result
+        return operations.run(np.where, (where, full, target))
+
+    found = operations.run(ufunc, tuple(map(taken, inputs)), kwargs)
+    results = found if isinstance(found, tuple) else (found,)
+    masked = tuple(map(placed, results, out))
+    return into(masked if isinstance(found, tuple) else masked[0], out)
 
 
 def _stored(result: Any, target: Any) -> Any:

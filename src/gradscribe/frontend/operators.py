@@ -195,7 +195,7 @@ def _structural(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any,
     return lowering.unsupported(
         node,
         f"`{wording.name_of(callee)}` of tuples or lists is not supported",
-        "make arrays of them: `np.array(items)`",
+        "compare their items one by one, or make arrays of them: `np.array(items)`",
     )
 
 

@@ -68,7 +68,7 @@ def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
         owner = item if isinstance(item, (ListRef, DictRef, ViewOf)) else None
         return Iteration("static", unpacking.unpacked(lowering, node, item), owner=owner)
     raise_for_number(lowering, node, item)
-    if opaque.is_opaque(item):
+    if opaque.is_opaque(item) and not run_time_sets.is_set(item):
         opaque.refuse(lowering, node)
     return lowering.unsupported(
         node,

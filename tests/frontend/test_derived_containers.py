@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 from collections import namedtuple
 from typing import Any
 
@@ -91,3 +92,22 @@ def test_methods_that_containers_have_not_change_no_meaning():
     assert gs.grad(lambda x: sum(SHOWN) * x[0])(X).tolist() == [3, 0]
     assert gs.grad(lambda x: sum(VECTOR + VECTOR) * x[0])(X).tolist() == [4, 0]
     assert gs.grad(lambda x: (Vector(x[0], 1.0) + VECTOR).a)(X).tolist() == [1, 0]
+
+
+class Log(array.array):  # type: ignore[type-arg]
+    def ones(self) -> float:
+        return float(super().count(1.0))
+
+
+class Name(str):
+    def vowels(self) -> int:
+        return super().count("a")
+
+
+LOG, NAME = Log("d", [1.0, 2.0, 1.0]), Name("banana")
+
+
+def test_methods_of_base_classes_in_c_are_given_their_object():
+    assert gs.grad(lambda x: LOG.ones() * x[0])(X).tolist() == [2, 0]
+    with pytest.raises(gs.errors.UnsupportedError, match="the method `count` is not supported"):
+        gs.grad(lambda x: NAME.vowels() * x[0])(X)

@@ -137,10 +137,17 @@ def method(lowering: Lowering, owner: Any, name: str) -> BoundMethod | None:
     return BoundMethod(owner, name, kind)
 
 
+_OF_C = (types.MethodDescriptorType, types.WrapperDescriptorType)
+"""Methods of classes in C, before they are bound."""
+
+
 def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Any:
     """`super().name`."""
     receiver = owner.receiver
-    cls = receiver.value if isinstance(receiver, Static) else class_of(receiver)
+    if not isinstance(receiver, Static):
+        cls = class_of(receiver)
+    else:
+        cls = receiver.value if isinstance(receiver.value, type) else type(receiver.value)
     mro = cls.__mro__
     for base in mro[mro.index(owner.after) + 1 :]:
         if name not in base.__dict__:
@@ -150,13 +157,13 @@ def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Any:
         dependencies.depend(lowering, Path(base).attribute("__dict__").item(name), kind)
         if isinstance(kind, property):
             return calls.call(lowering, node, Static(kind.fget), (receiver,), {})
-        if isinstance(kind, classmethod) and not isinstance(receiver, Static):
+        if isinstance(kind, classmethod):
             receiver = Static(cls)
         if isinstance(kind, staticmethod):
             return Static(function)
         if isinstance(function, types.FunctionType):
             return BoundMethod(receiver, name, function)
-        if base is object:
+        if base is object or isinstance(kind, _OF_C):
             return BoundMethod(receiver, name, kind)
         return outside.external(lowering, kind, Path(base).attribute(name), name)
     what = f"`super()` has no attribute `{name}`"

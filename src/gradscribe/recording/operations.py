@@ -42,6 +42,9 @@ _VIEWS: frozenset[Any] = frozenset(
 )
 """Functions made of others that may give views, or what they are given itself."""
 
+_PIECES = frozenset({np.trim_zeros})
+"""Functions that give a piece of an array, which they find by what is in it."""
+
 _LIBRARIES = frozenset({"numpy", "scipy", "builtins"})
 
 _POWERS = (operator.pow, np.power, np.float_power)
@@ -51,10 +54,9 @@ def run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = N
     """What a call gives. Lists and tuples in the arguments may have values of the run in them."""
     optional.enter_imported()
     kwargs = kwargs or {}
-    if callee is np.trim_zeros and args and type(args[0]) is RecordedArray:
-        return getitem(
-            args[0], _piece(callee(*uncovered(args), **uncovered(dict(kwargs))), args[0])
-        )
+    if callee in _PIECES and args and type(args[0]) is RecordedArray:
+        part = callee(*uncovered(args), **uncovered(dict(kwargs)))
+        return getitem(args[0], _piece(part, args[0]))
     primitive = PRIMITIVES.get(callee)
     if primitive is not None and callee not in COMPOSITIONS and callee not in VARIANTS:
         if primitive.adjoint is None and primitive.tangent is None:
@@ -295,7 +297,7 @@ def _plainly(callee: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
     try:
         given = callee(*uncovered(args), **uncovered(dict(kwargs)))
     except ValueError as error:
-        if "read-only" not in str(error):
+        if "read-only" not in str(error):  # NumPy has no class of errors for it
             raise
         name = probe(callee, "__name__", "") or type(callee).__name__
         raise UnsupportedError(

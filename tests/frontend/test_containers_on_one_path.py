@@ -161,7 +161,7 @@ def list_bound_in_the_first_trip(x, n):
     return total
 
 
-@pytest.mark.parametrize("n", [0, 1, 3])
+@pytest.mark.parametrize("n", [1, 3])
 @pytest.mark.parametrize(
     "function",
     [

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradscribe.errors import AliasingError
 from tests.refused import refused
 
 X = np.linspace(0.5, 2.0, 4)
@@ -358,11 +359,17 @@ def returned_dict(x):
     return found
 
 
-@refused("whether these objects are one is not known when the function is compiled", X)
+@refused(
+    "whether these objects are one is not known when the function is compiled",
+    X,
+    kind=AliasingError,
+)
 def identity_of_objects(x):
-    first, second = Point(x[0], x[1]), Point(x[1], x[2])
-    found = first if x[0] > 1 else second
-    return x[0] if found is first else x[1]
+    if x[0] > 0:
+        first = second = Point(x[0], x[1])
+    else:
+        first, second = Point(x[0], x[1]), Point(x[1], x[2])
+    return x[0] if first is second else x[1]
 
 
 @refused("a method of a class that the function defines reads `rate` of it in a recursion", X, 3)

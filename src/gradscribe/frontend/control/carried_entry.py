@@ -65,8 +65,11 @@ class Assumed:
         return number not in self.refuted
 
     def settle(self, is_true: Callable[[int], bool]) -> bool:
-        """Whether it is true of what a trip ends with."""
-        refuted = {number for number in self.holds if not is_true(number)}
+        """Whether it is true of what a trip ends with; it may be so if it is of other leaves."""
+        refuted, asked = set[int](), set[int]()
+        while new := self.holds - asked:
+            asked |= new
+            refuted |= {number for number in new if not is_true(number)}
         self.refuted |= refuted
         self.holds -= refuted
         return not refuted

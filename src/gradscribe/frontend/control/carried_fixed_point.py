@@ -304,12 +304,12 @@ class FixedPoint:
         if isinstance(start, ListRef) and isinstance(end, ListRef):
             start = self.entry.contents[start.storage]
             end = self.lowering.contents[end.storage]
-        if not isinstance(start, tuple) or entry.mode != "leaves":
+        lists = [one for one in (start, end) if isinstance(one, (tuple, Value))]
+        lengths = {len(one) if isinstance(one, tuple) else None for one in lists}
+        if len(lengths) < 2 or entry.mode != "leaves":
             return False
-        if isinstance(end, Value) or (isinstance(end, tuple) and len(end) != len(start)):
-            entry.mode, entry.types = "list", None
-            return True
-        return False
+        entry.mode, entry.types = "list", None
+        return True
 
     def _join(self, entry: Entry, leaves: list[Value]) -> bool:
         return self._join_leaves(entry, list(enumerate(leaves)))

@@ -1,4 +1,5 @@
-"""Names that are one array or another from trip to trip of a loop, as in `p, q = q, p`.
+"""Names that are one array or another from trip to trip of a loop, as in `p, q = q, p`; or one
+list, dict or object.
 
 What a loop carries is memory of its own in the IR, of which it is not known which array it was
 before. Where that has to be known (see `data.aliasing`), the arrays stay where they are, and what
@@ -31,8 +32,20 @@ from gradscribe.frontend.data import aliasing
 from gradscribe.frontend.kinds import ABSENT, Choice, Kind, kind_of
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.lowering_state import State
-from gradscribe.frontend.memory import is_kept, is_read_only
-from gradscribe.frontend.values import Either, Ref, Static, Storage, TupleOf, Unbound, possibilities
+from gradscribe.frontend.memory import is_kept, is_read_only, storages
+from gradscribe.frontend.values import (
+    PLAIN_NUMBERS,
+    DictRef,
+    Either,
+    InstanceRef,
+    ListRef,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+    Unbound,
+    possibilities,
+)
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import BOOL, Type
 
@@ -40,6 +53,7 @@ WHICH = "which arrays"
 """The name (that no program can have) to which the tuple is bound where a trip begins or ends."""
 
 _MOST_KINDS, _MOST_PATHS = 6, 64
+_REFERENCES = (Ref, ListRef, DictRef, InstanceRef)
 
 
 class ToldApart:
@@ -132,7 +146,7 @@ class ToldApart:
         chosen = {
             key
             for key, (start, end) in found.items()
-            if _has_array(end) or any(map(self._is_changed, _arrays_of(start)))
+            if _has_array(end) or any(map(self._is_changed, _leaves_of(start)))
         }
         while True:
             met = {a for key in chosen for item in found[key] for a in _arrays_of(item)}
@@ -143,9 +157,10 @@ class ToldApart:
                 return [key for key in found if key in chosen]
             chosen |= wider
 
-    def _is_changed(self, storage: Storage) -> bool:
-        """Whether a trip stores to memory from before the loop."""
-        return self._lowering.contents[storage] is not self._before.contents[storage]
+    def _is_changed(self, item: Any) -> bool:
+        """Whether a trip stores to what was there before the loop."""
+        now, before = self._lowering.contents, self._before.contents
+        return any(now[s] is not before.get(s) for s in storages(self._lowering, item))
 
     def _may_be(self, key: Any) -> bool:
         is_name = not is_memory(key) and (not isinstance(key, str) or key.isidentifier())
@@ -166,19 +181,21 @@ class ToldApart:
             return None if first is None or second is None else Either(item.flag, first, second)
         if isinstance(item, Unbound):
             return None if item.mixed or item.loop is not None else ABSENT
-        if type(item) is not Ref:
-            return None
-        return self._array(item) or item
+        if isinstance(item, Static):
+            return None if isinstance(item.value, PLAIN_NUMBERS) else item
+        return self._array(item) or item if type(item) in _REFERENCES else None
 
-    def _array(self, array: Ref) -> Static | None:
-        """What stands for an array from before the loop."""
+    def _array(self, array: Any) -> Static | None:
+        """What stands for an array or container from before the loop."""
         if array.storage not in self._before.contents:
             return None
-        inside = (value for _, arguments, _ in array.path for value in values_in(arguments))
+        path = getattr(array, "path", ())
+        inside = (value for _, arguments, _ in path for value in values_in(arguments))
         if not all(self._lowering.builder.is_older(value, self._made) for value in inside):
             return None
         for known in self._arrays:
-            if known.value.storage is array.storage and known.value.path == array.path:
+            same = known.value.storage is array.storage
+            if same and getattr(known.value, "path", ()) == path:
                 return known
         self._arrays.append(Static(array))
         return self._arrays[-1]
@@ -195,8 +212,9 @@ class ToldApart:
         found = {} if tree is None else {self._kind(leaf): leaf for leaf in possibilities(tree)}
         new = {kind: self._types(found[kind], kind) for kind in found if kind not in self.kinds}
         self.kinds = {**new, **self.kinds}
-        if found and None not in found and len(self.kinds) <= _MOST_KINDS:
-            self._lowering.frame.names[WHICH] = self._arranged(tree)
+        known = found and None not in found and len(self.kinds) <= _MOST_KINDS
+        if known and (arranged := self._arranged(tree)) is not None:
+            self._lowering.frame.names[WHICH] = arranged
         else:
             self._excluded.update(self.keys)
             self.keys, self.kinds = [], {}
@@ -229,13 +247,16 @@ class ToldApart:
         return _either(item.flag, first, second)
 
     def _arranged(self, tree: Any) -> Any:
-        """The same with the kinds in their order, each of them once."""
+        """The same with the kinds in their order, each of them once; None if that cannot be."""
         present = set(map(self._kind, possibilities(tree)))
-        *others, last = [kind for kind in self.kinds if kind in present]
-        result = self._tuple(self._of_kind(tree, last))
-        for number, kind in reversed(list(enumerate(others))):
-            flag = self._emitted(self._is_of_kind(tree, kind, others[:number]))
-            result = Either(flag, self._tuple(self._of_kind(tree, kind)), result)
+        ordered = [kind for kind in self.kinds if kind in present]
+        tuples = [self._tuple(self._of_kind(tree, kind)) for kind in ordered]
+        if None in tuples:
+            return None
+        *_, result = tuples
+        for number, kind in reversed(list(enumerate(ordered[:-1]))):
+            flag = self._emitted(self._is_of_kind(tree, kind, ordered[:number]))
+            result = Either(flag, tuples[number], result)
         return result
 
     def _of_kind(self, tree: Any, kind: Kind) -> Any:
@@ -252,14 +273,16 @@ class ToldApart:
         return _each(tree, of, Static(False))
 
     def _tuple(self, tree: Any) -> Any:
-        """A tuple of one kind that is made on several paths, as one."""
+        """A tuple of one kind that is made on several paths, as one; None of containers."""
         if not isinstance(tree, Either):
             return tree
-        items = []
-        for number in range(len(self.keys)):
-            item = _each(tree, partial(_item, number))
-            items.append(self._joined(item) if isinstance(item, Either) else item)
-        return TupleOf(tuple(items))
+        items = [_each(tree, partial(_item, number)) for number in range(len(self.keys))]
+        joined = [item for item in items if isinstance(item, Either)]
+        if not all(
+            _are_arrays([i for i in possibilities(one) if i is not ABSENT]) for one in joined
+        ):
+            return None
+        return TupleOf(tuple(self._joined(i) if isinstance(i, Either) else i for i in items))
 
     def _join(self, keys: Iterable[Any]) -> None:
         """Let names that are not told apart be one array, of which it is not known which it is."""
@@ -274,7 +297,7 @@ class ToldApart:
     def _joined(self, item: Either) -> Ref:
         """One array that is one of several."""
         arrays = [array for array in possibilities(item) if array is not ABSENT]
-        merged = self._lowering.load(self._emitted(item, self._loaded))
+        merged = self._lowering.value(self._emitted(item, self._loaded))
         overlaps = frozenset(s for array in arrays for s in array.storage.reached)
         found: Ref = self._lowering.wrap(merged, overlaps)
         found.storage.read_only = any(map(is_read_only, arrays))
@@ -299,7 +322,16 @@ class ToldApart:
 
 def _arrays_of(item: Any) -> set[Storage]:
     """The memory of the arrays from before the loop that a value may be."""
-    return {leaf.value.storage for leaf in possibilities(item) if isinstance(leaf, Static)}
+    return {leaf.storage for leaf in _leaves_of(item)}
+
+
+def _leaves_of(item: Any) -> list[Any]:
+    """The arrays and containers from before the loop that a value may be."""
+    return [leaf.value for leaf in possibilities(item) if _stands_for_memory(leaf)]
+
+
+def _stands_for_memory(item: Any) -> bool:
+    return isinstance(item, Static) and isinstance(item.value, _REFERENCES)
 
 
 def _has_array(item: Any) -> bool:
@@ -331,7 +363,7 @@ def _item(number: int, of: Any) -> Any:
 def _part(number: int, of: TupleOf) -> Any:
     """The item, which is an array itself where one stands for it."""
     item = of.items[number]
-    return item.value if isinstance(item, Static) else item
+    return item.value if _stands_for_memory(item) else item
 
 
 def _either(flag: Value, first: Any, second: Any) -> Any:

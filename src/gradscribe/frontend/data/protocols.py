@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import UnsupportedError
+from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls.number_classes import possible
 from gradscribe.frontend.data import class_attributes, instances
@@ -191,6 +191,7 @@ def is_same(lowering: Lowering, node: Any, first: Any, second: Any) -> bool:
             node,
             "whether these objects are one is not known when the function is compiled",
             "compare what they hold, or a number that tells them apart",
+            AliasingError,
         )
     return is_one
 

@@ -6,6 +6,7 @@ import functools
 import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -510,3 +511,28 @@ def test_arrays_that_objects_stand_for_are_refused():
 
     with pytest.raises(NoDerivativeError, match="__array__ method not producing an array"):
         gs.grad(lambda x: np.sum(np.sin(Sampled(x))), compile=False)(X)
+
+
+def in_a_dict_in_an_array(x):
+    holder = np.array([{"y": x * 2.0, "z": [x[0]]}])
+    return holder[0]["y"].sum() * holder[0]["z"][0]
+
+
+def in_dicts_of_a_longer_array(x):
+    kept = np.append(np.array([1.0], dtype=object), [{"y": x}])
+    return (kept[1]["y"] ** 2).sum()
+
+
+def in_an_array_of_one(x):
+    return np.asarray({"y": x[0]}).item()["y"] ** 2
+
+
+@pytest.mark.parametrize(
+    "function", [in_a_dict_in_an_array, in_dicts_of_a_longer_array, in_an_array_of_one]
+)
+def test_what_dicts_in_arrays_hold_is_followed(function: Any) -> None:
+    x, v = np.array([0.5, 2.0]), np.array([1.0, -0.5])
+    gradient = gs.grad(function, compile=False)(x)
+    steps = [(function(x + d) - function(x - d)) / 2e-6 for d in 1e-6 * np.eye(2)]
+    np.testing.assert_allclose(gradient, steps, rtol=1e-6)
+    assert np.isclose(gs.jvp(function, (x,), (v,), compile=False)[1], gradient @ v)

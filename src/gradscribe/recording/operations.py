@@ -269,7 +269,14 @@ def _are_same(first: Any, second: Any) -> bool:
 
 
 def uncovered(value: Any) -> Any:
-    """Arguments with plain arrays, which cannot be changed, for what belongs to the run."""
+    """Arguments (of a call, or all its keyword arguments) with plain arrays, which cannot be
+    changed, for what belongs to the run. What stands in a dict or object, NumPy does not read."""
+    if isinstance(value, dict):
+        return {name: _uncovered(item) for name, item in value.items()}
+    return _uncovered(value)
+
+
+def _uncovered(value: Any) -> Any:
     if is_recorded(value):
         array = plain(present(value))
         if isinstance(array, np.ndarray):
@@ -277,10 +284,8 @@ def uncovered(value: Any) -> Any:
             array.flags.writeable = False
         return array
     if isinstance(value, (tuple, list)):
-        items = list(map(uncovered, value))
+        items = list(map(_uncovered, value))
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-    if isinstance(value, dict):
-        return {name: uncovered(item) for name, item in value.items()}
     return value
 
 

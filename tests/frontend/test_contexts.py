@@ -326,3 +326,26 @@ def test_managers_that_end_no_exception_stay_as_they_are_written() -> None:
     assert gradient(x5).tolist() == [1.0] * 5
     assert "    with timed([]):" in gradient.source
     assert "__exit__" not in gradient.source
+
+
+def ended_by_a_manager_of_its_own(x):
+    class Ending:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            return error[0] is KeyError
+
+    try:
+        with Ending():
+            if x[0] > 1:
+                raise KeyError
+    except KeyError:
+        return x[1]
+    return x[0]
+
+
+def test_managers_of_local_classes_may_end_exceptions():
+    for x in (np.array([2.0, 5.0]), np.array([0.5, 5.0])):
+        value, gradient = gs.value_and_grad(ended_by_a_manager_of_its_own)(x)
+        assert (value, gradient.tolist()) == (x[0], [1, 0])

@@ -19,6 +19,7 @@ from typing import Any
 import gast
 
 from gradscribe.errors import SourceNotFoundError, UnsupportedError
+from gradscribe.frontend.calls.local_classes import method_of
 from gradscribe.frontend.control.exceptions import Attempt, Handler
 from gradscribe.frontend.control.exits import set_aside
 from gradscribe.frontend.data.instances import class_of
@@ -113,10 +114,13 @@ def may_suppress(cls: type | None) -> bool:
         return True
     if contract_of_method(cls, "__exit__") != UNKNOWN:
         return False
-    source = _source(probe(cls, "__exit__"))
-    if source is None or isinstance(source.node, gast.Lambda):
+    leaving = probe(cls, "__exit__")
+    method, source = method_of(leaving), _source(leaving)
+    node = source.node if source is not None else None
+    node = node if method is None else method.function.node
+    if node is None or isinstance(node, gast.Lambda):
         return True
-    returned = [n.value for n in gast.walk(source.node) if isinstance(n, gast.Return)]
+    returned = [n.value for n in gast.walk(node) if isinstance(n, gast.Return)]
     return not all(
         value is None or (isinstance(value, gast.Constant) and not value.value)
         for value in returned

@@ -143,37 +143,44 @@ def test_of_other_classes_it_is_what_they_are_among_the_built_in_ones(raised, ca
     assert str(error) == "what"
 
 
-@pytest.mark.parametrize(
-    ("program", "python"),
-    [
-        (lambda x: x @ np.ones(4), ValueError),
-        (lambda x: x + np.ones(4), ValueError),
-        (lambda x: np.sum(x, axis=3), np.exceptions.AxisError.__bases__),
-        (lambda x: x.nosuch, AttributeError),
-        (lambda x: np.nosuch(x), AttributeError),
-        (lambda x: [x].nosuch(), AttributeError),
-        (lambda x: nosuch, NameError),  # noqa: F821
-        (lambda x: {"a": x}["b"], KeyError),
-        (lambda x: (x, x)[2], IndexError),
-        (lambda x: x[0, 0], IndexError),
-        (lambda x: x["a"], IndexError),
-        (lambda x: x[0](), TypeError),
-        (lambda x: x[0][0], (TypeError, IndexError)),
-        (lambda x: len(x[0]), TypeError),
-        (lambda x: sum(x[0]), TypeError),
-        (lambda x: [x] - [x], TypeError),
-        (lambda x: np.sum(x, nosuch=1), TypeError),
-        (lambda x: (lambda a, b: a)(x), TypeError),
-        (lambda x: np.linalg.inv(x), np.linalg.LinAlgError.__bases__),
-        (lambda x: np.concatenate([x, np.ones((2, 2))]), ValueError),
-        (lambda x: int("one") * x, ValueError),
-    ],
-)
+MISTAKES = [
+    (lambda x: x @ np.ones(4), ValueError),
+    (lambda x: x + np.ones(4), ValueError),
+    (lambda x: np.sum(x, axis=3), np.exceptions.AxisError.__bases__),
+    (lambda x: x.nosuch, AttributeError),
+    (lambda x: np.nosuch(x), AttributeError),
+    (lambda x: [x].nosuch(), AttributeError),
+    (lambda x: nosuch, NameError),  # noqa: F821
+    (lambda x: {"a": x}["b"], KeyError),
+    (lambda x: (x, x)[2], IndexError),
+    (lambda x: x[0, 0], IndexError),
+    (lambda x: x["a"], IndexError),
+    (lambda x: x[0](), TypeError),
+    (lambda x: x[0][0], (TypeError, IndexError)),
+    (lambda x: len(x[0]), TypeError),
+    (lambda x: sum(x[0]), TypeError),
+    (lambda x: [x] - [x], TypeError),
+    (lambda x: np.sum(x, nosuch=1), TypeError),
+    (lambda x: (lambda a, b: a)(x), TypeError),
+    (lambda x: np.linalg.inv(x), np.linalg.LinAlgError.__bases__),
+    (lambda x: np.concatenate([x, np.ones((2, 2))]), ValueError),
+    (lambda x: int("one") * x, ValueError),
+]
+
+
+@pytest.mark.parametrize(("program", "python"), MISTAKES)
 def test_refusals_are_caught_as_programs_catch_what_python_raises(program, python):
     with pytest.raises(python):
         program(np.ones(3))
     with pytest.raises(python) as caught:
         gs.vjp(program, np.ones(3))
+    assert isinstance(caught.value, errors.UnsupportedError)
+
+
+@pytest.mark.parametrize(("program", "python"), MISTAKES)
+def test_refusals_of_tensors_are_caught_alike(program, python):
+    with pytest.raises(python) as caught:
+        gs.differentiable(program)(gs.ones(3, requires_grad=True))
     assert isinstance(caught.value, errors.UnsupportedError)
 
 

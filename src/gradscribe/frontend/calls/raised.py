@@ -287,9 +287,15 @@ def _is_at(lowering: Lowering, node: Any, place: SourceLocation | None) -> bool:
 
 
 def _raised(lowering: Lowering, call: Callable[[Lowering], Call]) -> type[Exception] | None:
-    """The class of what a call on examples raises. call: makes it."""
-    error = _exception(lowering, call)
-    return None if error is None else type(error)
+    """The class of what a call on examples raises, arrays in place of Tensors. call: makes it."""
+    has_tensors, lowering.has_tensors = lowering.has_tensors, False
+    try:
+        error = _exception(lowering, call)
+    finally:
+        lowering.has_tensors = has_tensors
+    if error is None or (has_tensors and isinstance(error, AttributeError)):  # Tensors have others
+        return None
+    return type(error)
 
 
 def _exception(lowering: Lowering, call: Callable[[Lowering], Call]) -> Exception | None:

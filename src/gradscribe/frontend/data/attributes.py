@@ -212,6 +212,8 @@ def _tensor_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
         return ARRAY_OF[0](lowering, node, (owner,), {})
     if isinstance(found, property):
         return calls.call(lowering, node, Static(found.fget), (owner,), {})
+    if found is None and not is_number(owner):
+        _refuse_missing(lowering, node, (np.ndarray,), name)
     return BoundMethod(owner, name)
 
 

@@ -423,7 +423,9 @@ def test_what_has_no_derivative_is_shown_where_the_user_calls_the_library():
         shown = traceback.extract_tb(caught.value.__traceback__)
         assert not any("site-packages" in entry.filename for entry in shown)
         if compile:
-            assert caught.value.location.statement == "ndimage.gaussian_filter(x, 1.0)"
+            _, line, carets = errors.excerpt(caught.value.location)
+            place = slice(carets.index("^"), carets.index("^") + carets.count("^"))
+            assert line[place] == "ndimage.gaussian_filter(x, 1.0)"
         else:
             assert shown[-1].line == "return np.sum(ndimage.gaussian_filter(x, 1.0))"
 

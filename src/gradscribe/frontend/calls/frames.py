@@ -93,7 +93,7 @@ def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
                 _refuse_raising(lowering, node)
             raise HasRaisedError
         result = _returned(lowering, frame)
-        _show_calls(lowering, node, frame, start)
+        _show_calls(lowering, node, frame, start, location)
         return result
     except UnsupportedError as error:
         if len(lowering.frames) > 1 and _is_inside_library(lowering, error, frame):
@@ -159,13 +159,17 @@ def _package(frame: Frame) -> str:
     return str(frame.function.__module__).partition(".")[0]
 
 
-def _show_calls(lowering: Lowering, node: Any, frame: Frame, start: int) -> None:
-    """Give what a user calls of a library the place of the call: what errors show of it."""
-    if node is None or len(lowering.frames) < 2:
+def _show_calls(
+    lowering: Lowering, node: Any, frame: Frame, start: int, statement: Location | None
+) -> None:
+    """Give what a user calls of a library the place of the call, in this statement: what errors
+    show of it, and comments."""
+    if node is None or statement is None or len(lowering.frames) < 2:
         return
     caller = lowering.frames[-2]
     if _is_of_library(lowering, frame) and not _is_of_library(lowering, caller):
-        lowering.builder.relocate(start, caller.called_at or caller.source.location(node))
+        place = caller.called_at or caller.source.location(node)
+        lowering.builder.relocate(start, replace(place, statement=statement.statement))
 
 
 def _show_call(

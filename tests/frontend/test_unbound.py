@@ -246,3 +246,35 @@ def test_a_name_is_missed_only_where_an_expression_reads_it(function, x):
 def test_a_name_that_an_expression_misses_raises(function):
     with pytest.raises(UnboundLocalError):
         gs.grad(function)(np.array([0.2, 0.5, 3.0]))
+
+
+def handled_until_it_is_bound(x, n):
+    total, k = 0.0, 0
+    while k < n:
+        try:
+            total += y[0] * x[1]  # noqa: F821
+        except UnboundLocalError:
+            total += x[2]
+        if k > 1:
+            y = x * k
+        k += 1
+    return total * x[0]
+
+
+def dict_handled_until_it_is_bound(x, n):
+    total, k = 0.0, 0
+    while k < n:
+        try:
+            total += d["a"] * x[1]
+        except NameError:
+            total += 1.0
+        if k > 1:
+            d = {"a": x[0] * k}
+        k += 1
+    return total * x[0]
+
+
+@pytest.mark.parametrize("n", [1, 4])
+@pytest.mark.parametrize("function", [handled_until_it_is_bound, dict_handled_until_it_is_bound])
+def test_a_name_that_is_missed_in_a_try_is_handled_until_a_trip_binds_it(function, n):
+    agrees(function, np.array([0.3, 0.7, 1.1]), n)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 import types
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from gradscribe.frontend.dependencies import depend
 from gradscribe.frontend.frame import Frame
@@ -17,6 +17,9 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.outside import external, opened
 from gradscribe.frontend.values import DictRef, Static, Storage, Unbound, ViewOf
 
+if TYPE_CHECKING:
+    from gradscribe.frontend.control.carried_entry import Entry
+
 
 def lookup(lowering: Lowering, node: Any, name: str) -> Any:
     """The frontend value of a name that is read."""
@@ -25,7 +28,7 @@ def lookup(lowering: Lowering, node: Any, name: str) -> Any:
         if name in frame.names:
             found = frame.names[name]
             if isinstance(found, Unbound):
-                if found.loop is not None:
+                if found.loop is not None and not _is_tried(lowering, found.loop[1]):
                     read_late(lowering, found)
                 refuse_unbound(lowering, node, name, found)
             return opened(lowering, found) if isinstance(found, ViewOf) else found
@@ -67,6 +70,14 @@ def read_late(lowering: Lowering, name: Unbound) -> NoReturn:
     if entry.mode == "probe":
         raise NotYetKnownError(None, lowering.builder.location)
     raise LateReadError(carried, entry)
+
+
+def _is_tried(lowering: Lowering, entry: Entry) -> bool:
+    """Whether a `try` handles what Python raises where a trip reads a name that has no value yet,
+    and the loop is only tried to see what the name is bound to."""
+    classes = (cls for _, caught in lowering.attempts for cls in caught)
+    entry.is_tried |= any(issubclass(UnboundLocalError, cls) for cls in classes)
+    return entry.is_tried and entry.mode == "probe"
 
 
 def _is_constant_of_package(function: types.FunctionType, value: Any) -> bool:

@@ -91,6 +91,7 @@ class Entry:
 
     survives: a path through the body leaves a late name what the trip before has made of it.
     survivor: such a name, before it is given an undefined start.
+    is_tried: whether a `try` handles that it has no value.
     expected: the types that held in an earlier attempt (see `attempts`).
     """
 
@@ -106,6 +107,7 @@ class Entry:
     found: Kind | Choice | None = None
     found_types: list[Type] = field(default_factory=list)
     survives: bool = False
+    is_tried: bool = False
     expected: list[Type] = field(default_factory=list)
 
     def part(self, path: Path) -> Part:

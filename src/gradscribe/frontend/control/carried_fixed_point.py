@@ -141,7 +141,7 @@ class FixedPoint:
     def _carry_both(self, entry: Entry) -> None:
         is_unbound = isinstance(self._start(entry.key), Unbound)
         is_simple = isinstance(entry.found, Kind) and not kinds.holds_containers(entry.found)
-        if is_unbound and is_simple and entry.found_types:
+        if is_unbound and is_simple and entry.found_types and not entry.is_tried:
             self._start_undefined(entry, entry.found_types)
         else:
             self._carry_kinds(entry)

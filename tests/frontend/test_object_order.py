@@ -170,6 +170,38 @@ def test_deep_copies_share_nothing(function) -> None:
     agrees(function, [[1.0, 2.0], [3.0, 4.0]])
 
 
+class Twice:
+    """An object that holds itself, and an array in two places."""
+
+    def __init__(self, array: Any) -> None:
+        self.me, self.array, self.held = self, array, [array]
+
+
+def array_twice(x):
+    array = 2 * x
+    copied = copy.deepcopy([array, array])
+    copied[0][1] = 5 * x[2]
+    return np.sum(copied[1] * x) + np.sum(array)
+
+
+def list_twice(x):
+    numbers = [x[0]]
+    copied = copy.deepcopy({"a": numbers, "b": (numbers,)})
+    copied["a"].append(x[1])
+    return sum(copied["b"][0]) * sum(numbers)
+
+
+def object_that_holds_itself(x):
+    copied = copy.deepcopy(Twice(2 * x))
+    copied.me.array[1] = 5 * x[2]
+    return np.sum(copied.held[0] * x)
+
+
+@pytest.mark.parametrize("function", [array_twice, list_twice, object_that_holds_itself])
+def test_deep_copies_copy_once_what_is_held_twice(function) -> None:
+    agrees(function, np.array([0.7, 1.3, -0.4]))
+
+
 # -- pairs ----------------------------------------------------------------------------------------
 
 

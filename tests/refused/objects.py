@@ -458,6 +458,15 @@ def first_of_several_classes(x):
     return np.sum(np.vectorize(lambda a: a if a < 1 else 1)(x))
 
 
+@refused("whether this holds an object twice, which is copied once, is not known", X)
+def copied_with_one_of_two(x):
+    y = 2 * x
+    other = y if x[0] > 0 else 3 * x
+    first, second = copy.deepcopy([y, other])
+    first[0] = 5.0
+    return np.sum(first * second)
+
+
 @refused("`copy.deepcopy` with a `memo` is not supported", X)
 def deep_copy_with_a_memo(x):
     return copy.deepcopy(x, {})[0]

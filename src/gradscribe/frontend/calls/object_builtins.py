@@ -51,6 +51,8 @@ from gradscribe.frontend.values import (
     Super,
     TupleOf,
     is_number,
+    may_hold,
+    may_overlap,
 )
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import is_dataclass, probe
@@ -192,28 +194,76 @@ def _deepcopy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
     return _deep_copied(lowering, node, arguments[0])
 
 
-def _deep_copied(lowering: Lowering, node: Any, item: Any) -> Any:
+_Made = list[tuple[Any, Any]]
+"""What a deep copy has copied: what is in it twice is copied once."""
+
+
+def _deep_copied(lowering: Lowering, node: Any, item: Any, made: _Made | None = None) -> Any:
+    made = [] if made is None else made
     if isinstance(item, TupleOf):
-        return TupleOf(tuple(_deep_copied(lowering, node, i) for i in item.items), item.cls)
+        copies = tuple(_deep_copied(lowering, node, i, made) for i in item.items)
+        return TupleOf(copies, item.cls)
+    for other, copied in made:
+        if _is_one(lowering, node, item, other):
+            return copied
     if isinstance(item, (InstanceRef, ObjectRef)):
         _refuse_own_copies(lowering, node, item)
     copied = _copy(lowering, node, (item,), {})
     if isinstance(copied, InstanceRef):
+        made.append((item, copied))
         for name, cell in copied.cells.items():
             held = lowering.contents[cell][name]
-            lowering.contents[cell] = {name: _deep_copied(lowering, node, held)}
+            lowering.contents[cell] = {name: _deep_copied(lowering, node, held, made)}
     elif isinstance(copied, (ListRef, DictRef)):
         contents = lowering.contents[copied.storage]
         if isinstance(contents, tuple):
-            contents = tuple(_deep_copied(lowering, node, i) for i in contents)
-            return sequences.new_list(lowering, contents)
-        if isinstance(contents, dict):
+            contents = tuple(_deep_copied(lowering, node, i, made) for i in contents)
+            copied = sequences.new_list(lowering, contents)
+        elif isinstance(contents, dict):
             lowering.contents[copied.storage] = {
-                key: _deep_copied(lowering, node, i) for key, i in contents.items()
+                key: _deep_copied(lowering, node, i, made) for key, i in contents.items()
             }
         elif not sequences.holds_numbers(lowering, copied):
-            return inlining.inline(lowering, node, prelude.deeply_copied, (item,))
+            if not item.storage.levels:
+                _refuse_perhaps_twice(lowering, node)
+            copied = inlining.inline(lowering, node, prelude.deeply_copied, (item,))
+    if isinstance(item, (Ref, ListRef, DictRef)):
+        made.append((item, copied))
     return copied
+
+
+def _is_one(lowering: Lowering, node: Any, item: Any, other: Any) -> bool:
+    """Whether this is an object that was copied before."""
+    if isinstance(item, ObjectRef) or isinstance(other, ObjectRef):
+        return type(item) is type(other) and protocols.is_same(lowering, node, item, other)
+    if item is other or not isinstance(item, (Ref, ListRef, DictRef, InstanceRef)):
+        return item is other
+    pairs = ((item, other), (other, item))
+    if any(_may_be_in(lowering, one, two) for one, two in pairs):
+        _refuse_perhaps_twice(lowering, node)
+    if type(item) is not type(other):
+        return False
+    is_one = item.storage is other.storage
+    path, other_path = getattr(item, "path", ()), getattr(other, "path", ())
+    if is_one and path != other_path:
+        return False
+    if path if is_one else may_overlap(item.storage, other.storage):
+        _refuse_perhaps_twice(lowering, node)
+    return is_one
+
+
+def _may_be_in(lowering: Lowering, item: Any, owner: Any) -> bool:
+    """Whether this may be an item of a list whose items are not known one by one."""
+    is_open = isinstance(owner, ListRef) and isinstance(lowering.contents[owner.storage], Value)
+    return is_open and may_hold(owner.storage, item.storage)
+
+
+def _refuse_perhaps_twice(lowering: Lowering, node: Any) -> None:
+    lowering.unsupported(
+        node,
+        "whether this holds an object twice, which is copied once, is not known",
+        "copy what it holds, one by one",
+    )
 
 
 def _iter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

@@ -30,7 +30,7 @@ from gradscribe.recording.arrays import (
     is_recorded,
 )
 from gradscribe.recording.following import followed
-from gradscribe.recording.levels import is_running, values_in
+from gradscribe.recording.levels import is_running, refused, values_in
 from gradscribe.recording.replacements import apart, holds_active, read, reading_texts, telling
 
 Callee = Any
@@ -104,9 +104,11 @@ def _with_shared(function: Callee) -> Callee:
             if isinstance(error, GradscribeError) or not holds_active(given):
                 raise
             name = probe(function, "__name__", type(function).__name__)
-            raise NoDerivativeError(
-                f"`{name}` is given what is differentiated, and does not record ({error})",
-                "use functions of NumPy on it, or make the call a `gs.primitive`",
+            raise refused(
+                NoDerivativeError(
+                    f"`{name}` is given what is differentiated, and does not record ({error})",
+                    "use functions of NumPy on it, or make the call a `gs.primitive`",
+                )
             ) from None
 
     return call

@@ -16,7 +16,7 @@ from gradscribe.compiler.observing import ORIGINALS
 from gradscribe.errors import GradscribeError, NoDerivativeError, raised_as
 from gradscribe.recording import packing
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_active, shown
-from gradscribe.recording.levels import REFUSED, is_running, plain, refuse_told, tell
+from gradscribe.recording.levels import is_running, plain, refuse_told, refused, tell
 
 Recorded = Any
 Array = Any
@@ -33,10 +33,7 @@ def taken_out(
         f"{what} takes a value that is differentiated out of the record of the run",
         advice or "use functions of NumPy on it, or make what is done to it a `gs.primitive`",
     )
-    refused = REFUSED.get()
-    if refused is not None and kind is NoDerivativeError:
-        refused.append(error)
-    return error
+    return refused(error) if kind is NoDerivativeError else error
 
 
 def to_number(kind: type, name: str) -> Any:
@@ -92,10 +89,12 @@ def _objects(self: Array) -> Any:
 
 def hashed(self: RecordedNumber) -> int:
     if is_active(self):
-        raise NoDerivativeError(
-            "a number that is differentiated cannot be the key of a dict, a set or a cache: an "
-            "equal one would be taken for it",
-            "use no cache, or a key that is not differentiated",
+        raise refused(
+            NoDerivativeError(
+                "a number that is differentiated cannot be the key of a dict, a set or a cache: an "
+                "equal one would be taken for it",
+                "use no cache, or a key that is not differentiated",
+            )
         )
     return hash(plain(self._present()))
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeVar
 from weakref import ref
 
 import numpy as np
@@ -109,18 +109,31 @@ def tell() -> None:
         told[:] = [True]
 
 
+E = TypeVar("E", bound=Exception)
+
+REFUSED: ContextVar[list[Exception] | None] = ContextVar("gradscribe_refusals", default=None)
+"""The refusals of the function that runs recorded: code in C, and
+handlers of the function, may go on after one."""
+
+
+def refused(error: E) -> E:
+    """An error that the function may not handle: the run is refused in the end, too."""
+    found = REFUSED.get()
+    if found is not None:
+        found.append(error)
+    return error
+
+
 def refuse_told() -> None:
     """Refuse to read a number where texts have been made of what is differentiated."""
     if TOLD.get():
-        raise NoDerivativeError(
-            "a number is read from a text, in a function that makes texts of what is "
-            "differentiated: it may be one of those",
-            "hand on the number itself",
+        raise refused(
+            NoDerivativeError(
+                "a number is read from a text, in a function that makes texts of what is "
+                "differentiated: it may be one of those",
+                "hand on the number itself",
+            )
         )
-
-
-REFUSED: ContextVar[list[Exception] | None] = ContextVar("gradscribe_refusals", default=None)
-"""The refusals of the function that runs recorded: code in C may go on after one."""
 
 
 def is_running() -> bool:

@@ -27,7 +27,7 @@ from gradscribe.recording.arrays import (
     shown,
 )
 from gradscribe.recording.layouts import laid_like
-from gradscribe.recording.levels import Traced, plain, tell, values_in
+from gradscribe.recording.levels import Traced, plain, refused, tell, values_in
 from gradscribe.recording.views import Call, read_only, viewed
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 
@@ -305,8 +305,10 @@ def _plainly(callee: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
         if "read-only" not in str(error):  # NumPy has no class of errors for it
             raise
         name = probe(callee, "__name__", "") or type(callee).__name__
-        raise UnsupportedError(
-            f"`{name}` changes an array that it is given", "give it a copy, and use that"
+        raise refused(
+            UnsupportedError(
+                f"`{name}` changes an array that it is given", "give it a copy, and use that"
+            )
         ) from error
     return map_values(shown, given)
 
@@ -340,9 +342,11 @@ def without_rule(callee: Any) -> NoDerivativeError:
     """The error for a function that is not known."""
     module = getattr(callee, "__module__", None) or "numpy"
     name = f"{module}.{getattr(callee, '__name__', callee)}"
-    return NoDerivativeError(
-        f"`{name}` has no derivative, and its result depends on what is differentiated",
-        "make it a `gs.primitive` and give it one",
+    return refused(
+        NoDerivativeError(
+            f"`{name}` has no derivative, and its result depends on what is differentiated",
+            "make it a `gs.primitive` and give it one",
+        )
     )
 
 

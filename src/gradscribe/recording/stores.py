@@ -13,7 +13,7 @@ from gradscribe.ir.core import Operand
 from gradscribe.recording import calls, classes, operations
 from gradscribe.recording.arrays import RecordedArray, present
 from gradscribe.recording.layouts import laid_like
-from gradscribe.recording.levels import Traced, plain, refuse_told
+from gradscribe.recording.levels import Traced, plain, refuse_told, refused
 from gradscribe.recording.prelude import stored
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 
@@ -28,14 +28,18 @@ def setitem(array: RecordedArray, index: Any, value: Any) -> None:
     if not array._writeable:
         raise ValueError("assignment destination is read-only")
     if not grad_enabled() and any(type(present(each)) is Traced for each in (array, value)):
-        raise UnsupportedError(
-            "a store under `no_grad` in a function that runs as it is",
-            "store outside of the block: `gs.stop_gradient(value)`",
+        raise refused(
+            UnsupportedError(
+                "a store under `no_grad` in a function that runs as it is",
+                "store outside of the block: `gs.stop_gradient(value)`",
+            )
         )
     if memory.overlaps:
-        raise AliasingError(
-            "a store to an argument that shares memory with another one",
-            "pass a copy of one of them",
+        raise refused(
+            AliasingError(
+                "a store to an argument that shares memory with another one",
+                "pass a copy of one of them",
+            )
         )
     for method in ("__array__", "__float__"):  # of an object
         value = classes.called(value, method)
@@ -56,10 +60,12 @@ def setitem(array: RecordedArray, index: Any, value: Any) -> None:
 def _store_plainly(array: RecordedArray, index: Any, value: Any) -> None:
     """A store that code which does not record sees."""
     if type(present(value)) is Traced:
-        raise UnsupportedError(
-            "a value that is differentiated cannot be stored in an array that code which does not "
-            "record has been given, as `np.asarray(x)`",
-            "store it in a copy: `x.copy()`",
+        raise refused(
+            UnsupportedError(
+                "a value that is differentiated cannot be stored in an array that code which does "
+                "not record has been given, as `np.asarray(x)`",
+                "store it in a copy: `x.copy()`",
+            )
         )
     array._shared()[operations.uncovered(index)] = operations.uncovered(value)
 
@@ -68,9 +74,11 @@ def _place(view: RecordedArray, index: Any) -> tuple[Any, ...]:
     """Where an index of a view is in its memory."""
     own = plain(view._memory.value)
     if plain(view._present()).dtype != own.dtype:
-        raise UnsupportedError(
-            "a store to a part of complex numbers, or to what they are read as",
-            "make the complex array of new parts: `re + 1j * im`",
+        raise refused(
+            UnsupportedError(
+                "a store to a part of complex numbers, or to what they are read as",
+                "make the complex array of new parts: `re + 1j * im`",
+            )
         )
     positions = np.empty_like(own, dtype=np.intp)
     positions[...] = np.arange(own.size).reshape(own.shape)

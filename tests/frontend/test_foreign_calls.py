@@ -3,8 +3,10 @@
 import collections
 import ctypes
 import gc
+import logging
 import struct
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -454,3 +456,53 @@ def test_np_vectorize_calls_its_function_once_more_than_there_are_elements():
         return np.sum(np.vectorize(running)(x) * x)
 
     check(f)
+
+
+class Shows(logging.Handler):
+    def emit(self, record):
+        self.shown = record.getMessage()
+
+
+class Halves(logging.Handler):
+    def emit(self, record):
+        for array in record.args:
+            array *= 0.5
+
+
+class Fills(logging.Filter):
+    def filter(self, record):
+        record.args[0].fill(0.5)
+        return True
+
+
+def logger_with(part: Any) -> logging.Logger:
+    logger = logging.Logger("own")
+    (logger.addFilter if isinstance(part, logging.Filter) else logger.addHandler)(part)
+    return logger
+
+
+def test_handlers_of_logs_may_read_arrays() -> None:
+    logger = logger_with(Shows())
+
+    def logged(x):
+        y = x * 2
+        logger.info("y = %s", y)
+        return y.sum()
+
+    assert gs.grad(logged)(np.ones(2)).tolist() == [2.0, 2.0]
+    assert logger.handlers[0].shown == "y = [2. 2.]"
+
+
+@pytest.mark.parametrize("part", [Halves(), Fills()])
+@pytest.mark.parametrize("constant", [True, False])
+def test_handlers_of_logs_that_store_to_arrays_are_refused(part: Any, constant: bool) -> None:
+    logger = logger_with(part)
+    adapter = logging.LoggerAdapter(logger, {})
+
+    def logged(x):
+        y = np.ones(2) if constant else x * 2
+        adapter.warning("y = %s", y)
+        return (y * x).sum()
+
+    with pytest.raises(UnsupportedError, match="changes an array that `warning` is given to show"):
+        gs.grad(logged)(np.array([3.0, 4.0]))

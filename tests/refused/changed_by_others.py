@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import ctypes
+import logging
 import re
 
 import numpy as np
@@ -16,6 +17,22 @@ WEIGHTS = np.ones(3)
 count = collections._count_elements
 updating = ctypes.pythonapi.PyDict_Update
 updating.argtypes = [ctypes.py_object, ctypes.py_object]
+
+
+class Halves(logging.Handler):
+    def emit(self, record):
+        record.args[0][...] /= 2
+
+
+LOGGER = logging.Logger("halves")
+LOGGER.addHandler(Halves())
+
+
+@refused("a handler or filter changes an array that `info` is given to show", X)
+def shown_to_a_handler(x):
+    y = x * 2
+    LOGGER.info("%s", y)
+    return np.sum(y)
 
 
 @refused("`_count_elements` changed what there is in a container, which is not followed", X)

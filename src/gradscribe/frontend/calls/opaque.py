@@ -44,6 +44,7 @@ from gradscribe.ir.types import (
     is_differentiable,
     is_integer,
 )
+from gradscribe.primitives import log_calls
 from gradscribe.primitives.contract_kinds import HOLDS, PURE, UNKNOWN
 from gradscribe.primitives.control import EFFECT, RUN
 from gradscribe.primitives.typing import type_of
@@ -175,6 +176,10 @@ def emit(
     """Append a call whose result has this type. Of an object that may lead to memory which unread
     code has kept, it is one of those that may use that."""
     items = (*arguments, *keywords.values())
+    if arguments and any(isinstance(item, Ref) for item in items):
+        receiver = arguments[0].target if isinstance(arguments[0], ObjectRef) else None
+        if log_calls.goes_through_others(callee, receiver):
+            callee, arguments = log_calls.only_shown, (Static(callee), *arguments)
     if foreign.may_lead_to_memory(lowering, items):
         contract = UNKNOWN if callee in _STORING else HOLDS
         node, given = lowering.frame.statement, (arguments, keywords)

@@ -546,3 +546,30 @@ def dict_with_a_method_of_its_own(x, options):
 def namedtuple_with_an_iterator_of_its_own(x):
     a, b = Swapped(x[0], x[1])
     return a - b
+
+
+class Config(dict):
+    """Its items are attributes, too."""
+
+    def __getattr__(self, name):
+        if name not in self:
+            raise AttributeError(name)
+        return self[name]
+
+
+CONFIG_MAY_HAVE_IT = "`rate` may be an attribute of a class derived from dict"
+
+
+@refused(CONFIG_MAY_HAVE_IT, X, Config(rate=2.0))
+def attribute_of_a_derived_dict(x, config):
+    return x.sum() * config.rate
+
+
+@refused(CONFIG_MAY_HAVE_IT, X, Config(rate=2.0))
+def attribute_of_a_derived_dict_or_another_value(x, config):
+    return x.sum() * getattr(config, "rate", 1.0)
+
+
+@refused(CONFIG_MAY_HAVE_IT, X, Config(rate=2.0))
+def whether_a_derived_dict_has_an_attribute(x, config):
+    return x.sum() * (2.0 if hasattr(config, "rate") else 1.0)

@@ -201,14 +201,15 @@ def _describe_list(value: list[Any], place: _Place) -> tuple[Tree, list[Type]]:
     elif not value or keys.is_uniform(value):
         return _describe_leaf(value, place)
     places = [place.below(f"[{index}]") for index in range(len(value))]
-    return _describe_node(Node(list, ()), value, places)
+    return _describe_node(Node(list, (), None, type(value) is not list), value, places)
 
 
 @describe.register(dict)
 def _describe_dict(value: dict[Any, Any], place: _Place) -> tuple[Tree, list[Type]]:
     _check_meaning(value, place)
     places = [place.below(item_text(key), f"[{shown_key(key)}]") for key in value]
-    return _describe_node(Node(dict, (), tuple(value)), list(value.values()), places)
+    node = Node(dict, (), tuple(value), type(value) is not dict)
+    return _describe_node(node, list(value.values()), places)
 
 
 def _check_meaning(value: Any, place: _Place) -> None:

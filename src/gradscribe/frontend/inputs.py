@@ -158,11 +158,11 @@ def _structure(
         )
     ]
     if tree.cls is list:
-        storage = Storage(name, levels=ALL)
+        storage = Storage(name, levels=ALL, is_derived=tree.is_derived)
         lowering.contents[storage] = tuple(items)
         return ListRef(storage)
     if tree.cls is dict:
-        storage = Storage(name)
+        storage = Storage(name, is_derived=tree.is_derived)
         lowering.contents[storage] = dict(zip(tree.keys or (), items, strict=True))
         return DictRef(storage)
     if not issubclass(tree.cls, tuple):

@@ -56,7 +56,8 @@ class Storage:
     read_only: whether it cannot be stored to; of a list, whether it may hold what cannot be.
     kept: whether code that cannot be read may have kept it, under another name (see `kept_memory`).
     part_of: of a list that is a slice of another, that one and the slice. place: of a dict, where
-    in the source it is made. serial: storages are numbered as they are made.
+    in the source it is made. is_derived: whether it is of a class derived from list or dict, which
+    may have attributes of its own. serial: storages are numbered as they are made.
     """
 
     name: str = ""
@@ -69,6 +70,7 @@ class Storage:
     kept: bool = False
     place: tuple[str, int, int] | None = None
     part_of: tuple[ListRef, SliceOf] | None = None
+    is_derived: bool = False
     serial: int = field(default_factory=itertools.count().__next__)
 
     @property

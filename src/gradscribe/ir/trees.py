@@ -28,11 +28,14 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A container. keys: names of fields or keys of a dict; None for tuples and lists."""
+    """A container. keys: names of fields or keys of a dict; None for tuples and lists. is_derived:
+    whether it is of a class derived from `cls`, which may have attributes of its own.
+    """
 
     cls: type
     children: tuple[Tree, ...]
     keys: tuple[Any, ...] | None = None
+    is_derived: bool = False
 
 
 Tree = Leaf | Constant | Node

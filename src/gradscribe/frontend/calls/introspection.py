@@ -73,8 +73,22 @@ def _is_usual(cls: type) -> bool:
     return type(cls).__module__.partition(".")[0] in ("abc", "enum", "typing", "builtins")
 
 
+def refuse_of_derived(lowering: Lowering, node: Any, owner: Any, name: str) -> None:
+    """Refuse to ask an argument for an attribute that lists and dicts have not: it is of a class
+    derived from these, which may have it."""
+    kind = list if isinstance(owner, ListRef) else dict
+    is_derived = isinstance(owner, (ListRef, DictRef)) and owner.storage.is_derived
+    if is_derived and not hasattr(kind, name):
+        lowering.unsupported(
+            node,
+            f"`{name}` may be an attribute of a class derived from {kind.__name__}",
+            "read an item, as in `c['name']`, or pass an object that holds the container",
+        )
+
+
 def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:
     """Whether the value will have an attribute at run time."""
+    refuse_of_derived(lowering, node, item, name)
     if instances.is_object(item):
         found = objects.get(lowering, node, item, name)
         objects.refuse_uncertain(lowering, node, name, found)

@@ -86,6 +86,7 @@ def attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
     if opaque.is_opaque(owner):
         return opaque.attribute(lowering, owner, name)
     classes = _classes_of(owner)
+    introspection.refuse_of_derived(lowering, node, owner, name)
     if classes:
         _refuse_missing(lowering, node, classes, name)
     return BoundMethod(owner, name)

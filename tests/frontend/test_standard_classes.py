@@ -292,3 +292,48 @@ def test_a_counter_counts() -> None:
     check(counted_text, "abracadabra", 1.5)
     for function in (counted_numbers, counted_one_by_one, summed_by_key):
         check(function, [1, 2, 2, 3, 3, 3], 1.5)
+
+
+def first_in(x):
+    items = collections.OrderedDict(a=x[0], b=x[1])
+    try:
+        return items.popitem(last=False)[1]
+    except TypeError:
+        return x[0] * 5
+
+
+def moved(x):
+    items = collections.OrderedDict(a=x[0], b=x[1])
+    try:
+        items.move_to_end("a")
+    except AttributeError:
+        return x[0] * 5
+    return x[1]
+
+
+def inserted(x):
+    items = collections.deque(x)
+    try:
+        items.insert(0, x[1])
+    except AttributeError:
+        return x[0] * 5
+    return items[0]
+
+
+def equal(x):
+    return x[0] if collections.deque([1]) == collections.deque([1]) else x[1]
+
+
+def equal_counts(x):
+    return x[0] if collections.Counter(a=1, b=0) == collections.Counter(a=1) else x[1]
+
+
+@pytest.mark.parametrize("function", [first_in, moved, inserted, equal, equal_counts])
+def test_what_only_the_class_of_python_has_is_refused_and_raises_nothing(function):
+    with pytest.raises(gs.errors.UnsupportedError, match="is not supported"):
+        gs.grad(function)(np.array([2.0, 3.0]))
+
+
+def test_containers_are_not_none():
+    gradient = gs.grad(lambda x: x[0] if collections.deque([1]) == None else x[1])
+    assert gradient(np.array([2.0, 3.0])).tolist() == [0, 1]

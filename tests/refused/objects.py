@@ -573,3 +573,10 @@ def attribute_of_a_derived_dict_or_another_value(x, config):
 @refused(CONFIG_MAY_HAVE_IT, X, Config(rate=2.0))
 def whether_a_derived_dict_has_an_attribute(x, config):
     return x.sum() * (2.0 if hasattr(config, "rate") else 1.0)
+
+
+@refused("`insert` of a deque made in the function is not supported", X)
+def insertion_into_a_deque(x):
+    items = collections.deque(x)
+    items.insert(0, x[1])
+    return items[0]

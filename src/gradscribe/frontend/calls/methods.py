@@ -201,6 +201,8 @@ def _of_container(
     table = dicts.METHODS_OF.get(type(receiver), {})
     if name in _OF_CONTAINERS and isinstance(receiver, (Ref, ListRef, DictRef, TupleOf)):
         table = _OF_CONTAINERS
+    if name == "popitem" and (arguments or keywords):
+        return None  # of an `OrderedDict`
     if name in table:
         given, cls = (receiver, *arguments), _CLASSES.get(type(receiver))
         fitting.check(lowering, node, getattr(cls, name, None), given, keywords)

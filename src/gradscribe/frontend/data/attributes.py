@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import inspect
 import itertools
 import operator
@@ -106,7 +107,7 @@ def _classes_of(owner: Any) -> tuple[type, ...]:
 _VIEWS = {"keys": KeysView, "values": ValuesView, "items": ItemsView}
 _CLASSES = {
     ListRef: (list,),
-    DictRef: (dict,),
+    DictRef: (dict, collections.OrderedDict),
     OneShot: (types.GeneratorType, type(iter(())), itertools.chain),
 }
 

@@ -24,6 +24,7 @@ from gradscribe.frontend.data.class_attributes import (
 )
 from gradscribe.frontend.data.instances import Object, cell_of, class_of, set_attribute
 from gradscribe.frontend.data.presence import catches, may_be_missing
+from gradscribe.frontend.data.standard_classes import class_in_python
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.shared_variables import Variables
 from gradscribe.frontend.splitting import resolved
@@ -42,6 +43,13 @@ def read(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
         return calls.call(lowering, node, fallback, (Static(name),), {})
     if class_of(owner) is Variables:
         return scope.raise_unbound(lowering, node, name)
+    python = class_in_python(owner)
+    if python is not None and hasattr(python, name):
+        lowering.unsupported(
+            node,
+            f"`{name}` of a {python.__name__} made in the function is not supported",
+            "use a list or dict",
+        )
     what = f"`{class_of(owner).__name__}` has no attribute `{name}`"
     return lowering.raises(node, AttributeError(what), what, "store it first")
 

@@ -15,6 +15,7 @@ from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls.number_classes import possible
 from gradscribe.frontend.data import class_attributes, instances
+from gradscribe.frontend.data.standard_classes import class_in_python
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import ObjectRef, Ref, Static, may_overlap
 from gradscribe.ir.core import Value
@@ -86,7 +87,7 @@ def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...
     if callee is operator.ne:
         same = operate(lowering, node, operator.eq, operands)
         return None if same is None else _negated(lowering, node, same)
-    if callee is operator.eq and _by_identity(first) and _by_identity(second):
+    if callee is operator.eq and _by_identity(first, second) and _by_identity(second, first):
         return Static(is_same(lowering, node, first, second))
     return None
 
@@ -164,9 +165,11 @@ def _is_not_implemented(item: Any) -> bool:
     return isinstance(item, Static) and item.value is NotImplemented
 
 
-def _by_identity(item: Any) -> bool:
+def _by_identity(item: Any, other: Any) -> bool:
     if not instances.has_methods(item):
         return isinstance(item, Static)
+    if class_in_python(item) is not None:
+        return isinstance(other, Static) and other.value is None  # else what it holds
     equal: Any = instances.class_of(item).__eq__
     return equal is object.__eq__
 

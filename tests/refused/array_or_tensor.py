@@ -29,7 +29,7 @@ def sorted_in_place(x):
     return y[0]
 
 
-@refused("the Tensor method `to_sparse` is not supported here", MATRIX, by=with_tensors)
+@refused("`ndarray` has no attribute `to_sparse`", MATRIX, by=with_tensors)
 def method_of_tensors(x):
     return x.to_sparse().sum()
 

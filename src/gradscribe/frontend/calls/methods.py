@@ -161,12 +161,6 @@ def _of_tensor(
             what = f"`{name}` changes an array, but gives another Tensor, which is not used here"
             lowering.unsupported(node, what, f"store the result: `x[...] = np.{name}(x)`")
         return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
-    if tensors.is_tensor(lowering, receiver) and not hasattr(np.ndarray, name):
-        return lowering.unsupported(
-            node,
-            f"the Tensor method `{name}` is not supported here",
-            "use the function of that name (`np.…`)",
-        )
     return None
 
 

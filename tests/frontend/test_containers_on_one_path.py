@@ -37,6 +37,16 @@ def dict_or_none(x, n):
     return d["a"]
 
 
+def array_or_empty_list_in_a_try(x, n):
+    a = np.array(x[0] * n)
+    b = []
+    try:
+        chosen = a or b
+    except ValueError:
+        return x[0] * 3
+    return x[1] * 2 if chosen is not None else x[2]
+
+
 def array_in_a_dict_or_none(x, n):
     a = x * 1
     q = {"a": a} if n > 1 else None
@@ -166,6 +176,7 @@ def list_bound_in_the_first_trip(x, n):
     "function",
     [
         dict_or_none,
+        array_or_empty_list_in_a_try,
         array_in_a_dict_or_none,
         one_dict_twice_in_another,
         list_of_several_kinds_or_none,

@@ -253,7 +253,7 @@ def _check_derivative(
             for h in (1e-5, 1e-6, 1e-4)
             for at in (0, -2, 2)
         ]
-    except ArithmeticError:
+    except (ArithmeticError, np.linalg.LinAlgError):
         return  # it has a pole nearby
     except (RecursionError, TooLong):
         return  # it does not end nearby

@@ -310,6 +310,8 @@ class Planner:
             }
             return Object(item.cls, fields, memory(item))
         items = contents[item.storage]
+        if isinstance(items, Value):
+            return None
         pairs = items.items() if isinstance(items, dict) else enumerate(items)
         parts = tuple(itertools.starmap(part, pairs))
         make = partial(_dict_with, tuple(items)) if isinstance(items, dict) else tuple

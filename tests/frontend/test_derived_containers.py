@@ -1,8 +1,10 @@
-"""Classes derived from built-in containers: what they have of their own is asked, or refused."""
+"""Classes derived from built-in containers, numbers and texts: what they have of their own is
+asked, or refused."""
 
 from __future__ import annotations
 
 import array
+import enum
 from collections import namedtuple
 from typing import Any
 
@@ -56,6 +58,48 @@ class Holder:
     items = Items([1.0, 2.0])
 
 
+class Everything:
+    def __contains__(self, item: object) -> bool:
+        return True
+
+
+class Mixed(Everything, list):  # type: ignore[type-arg]
+    pass
+
+
+class Offset(float):
+    def __add__(self, other: Any) -> Any:
+        return float(self) * 10 + other
+
+
+class Named(str):
+    scale: float
+
+
+class Kind(enum.IntEnum):
+    A, B = 2, 3
+
+    @property
+    def scale(self) -> float:
+        return SCALE
+
+
+class Ratio(float, enum.Enum):
+    HALF = 0.5
+
+
+class Shifted(enum.IntEnum):
+    A = 2
+
+    def __add__(self, other: Any) -> Any:
+        return int(self) * 10 + other
+
+
+def plus_default(x, offset=Offset(2.0)):
+    return offset + x[0]
+
+
+SCALE, OFFSET, NAMED, OFFSETS, MIXED = 3.0, Offset(2.0), Named("a"), [1.0, Offset(2.0)], Mixed()
 ITEMS, TWICE, TABLE, ALL = Items([1.0]), Twice((1.0, 2.0)), Table(a=1.0), All([1])
 SHOWN, VECTOR, HOLDER = Shown([1.0, 2.0]), Vector(1.0, 2.0), Holder()
 
@@ -70,6 +114,7 @@ SHOWN, VECTOR, HOLDER = Shown([1.0, 2.0]), Vector(1.0, 2.0), Holder()
         (lambda x: sum({**TABLE}.values()) * x[0] if len(TABLE) > 1 else sum(TABLE.values()), 5.0),
         (lambda x: len(ALL) * x[0], 7.7),
         (lambda x: Point(x[0]).a, 7.0),
+        (lambda x: x[0] if 7.0 in MIXED else x[1], 0.7),
     ],
 )
 def test_what_its_class_means_otherwise_is_refused(function, value):
@@ -111,3 +156,45 @@ def test_methods_of_base_classes_in_c_are_given_their_object():
     assert gs.grad(lambda x: LOG.ones() * x[0])(X).tolist() == [2, 0]
     with pytest.raises(gs.errors.UnsupportedError, match="the method `count` is not supported"):
         gs.grad(lambda x: NAME.vowels() * x[0])(X)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, n: OFFSET + x[0],
+        lambda x, n: (OFFSETS[1] + 1.0) * x[0],
+        lambda x, n: x[0] if isinstance(OFFSET, Offset) else x[1],
+        lambda x, n: plus_default(x),
+        lambda x, n: n + x[0],
+        lambda x, n: Shifted.A + x[0],
+        lambda x, n: sum([kind + x[0] for kind in Shifted]),
+    ],
+)
+def test_classes_derived_from_numbers_are_no_numbers(function):
+    with pytest.raises(gs.errors.UnsupportedError, match=r"of a class derived from (float|int)"):
+        gs.grad(function)(X, OFFSET)
+    assert gs.value_and_grad(function, compile=False)(X, OFFSET)[0] == function(X, OFFSET)
+
+
+def test_members_of_enumerations_are_what_they_are(monkeypatch):
+    def f(x, kind):
+        chosen = x[0] if kind is Kind.A else x[1]
+        return chosen * kind * kind.scale + Ratio.HALF * x[Kind.A - 1]
+
+    gradient = gs.grad(f)
+    assert gradient(X, Kind.A).tolist() == [6, 0.5]
+    assert gradient(X, Kind.B).tolist() == [0, 9.5]
+    monkeypatch.setitem(globals(), "SCALE", 1.0)
+    assert gradient(X, Kind.A).tolist() == [2, 0.5]
+
+
+def test_attributes_of_texts_are_read_at_each_call(monkeypatch):
+    NAMED.scale = 2.0
+    gradient = gs.grad(lambda x: x[0] * NAMED.scale)
+    assert gradient(X).tolist() == [2, 0]
+    NAMED.scale = 3.0
+    assert gradient(X).tolist() == [3, 0]
+    other = Named("a")
+    other.scale = 4.0
+    monkeypatch.setitem(globals(), "NAMED", other)
+    assert gradient(X).tolist() == [4, 0]

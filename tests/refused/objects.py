@@ -580,3 +580,20 @@ def insertion_into_a_deque(x):
     items = collections.deque(x)
     items.insert(0, x[1])
     return items[0]
+
+
+class Unit(float):
+    factor = 5.0
+
+
+UNIT = Unit(2.0)
+
+
+@refused("`UNIT` is a Unit, of a class derived from float", X)
+def attribute_of_a_class_derived_from_a_number(x):
+    return x[0] * getattr(UNIT, "factor", 1.0)
+
+
+@refused("`unit` is a Unit, of a class derived from float", X, UNIT)
+def argument_of_a_class_derived_from_a_number(x, unit):
+    return x[0] * getattr(unit, "factor", 1.0)

@@ -17,25 +17,28 @@ _NAMED = {math.inf: "inf", math.pi: "pi"}
 """Numbers that people write by name."""
 
 
-@singledispatch
 def literal(value: Any, scope: Scope) -> ast.expr:
     """The expression of a static value; an object of no literal form is named."""
+    is_number = isinstance(value, enum.Enum) and isinstance(value, (int, float, complex, str))
+    return _literal(value.value if is_number else value, scope)
+
+
+@singledispatch
+def _literal(value: Any, scope: Scope) -> ast.expr:
     return scope.reference(value)
 
 
-@literal.register(str)
-@literal.register(bytes)
-@literal.register(bool)
-@literal.register(int)
-@literal.register(type(None))
-@literal.register(type(...))
+@_literal.register(str)
+@_literal.register(bytes)
+@_literal.register(bool)
+@_literal.register(int)
+@_literal.register(type(None))
+@_literal.register(type(...))
 def _plain(value: Any, scope: Scope) -> ast.expr:
-    if isinstance(value, enum.Enum):  # of an IntEnum, for example
-        return literal(value.value, scope)
     return ast.Constant(value)
 
 
-@literal.register
+@_literal.register
 def _float(value: float, scope: Scope) -> ast.expr:
     if math.isnan(value):
         return scope.numpy("nan")
@@ -45,7 +48,7 @@ def _float(value: float, scope: Scope) -> ast.expr:
     return scope.numpy(name) if value > 0 else ast.UnaryOp(ast.USub(), scope.numpy(name))
 
 
-@literal.register
+@_literal.register
 def _complex(value: complex, scope: Scope) -> ast.expr:
     if math.isfinite(value.real) and math.isfinite(value.imag):
         return ast.Constant(value)
@@ -53,45 +56,45 @@ def _complex(value: complex, scope: Scope) -> ast.expr:
     return ast.Call(scope.builtin("complex"), parts, [])
 
 
-@literal.register
+@_literal.register
 def _numpy_scalar(value: np.generic, scope: Scope) -> ast.expr:
     return ast.Call(scope.reference(type(value)), [literal(value.item(), scope)], [])
 
 
-@literal.register
+@_literal.register
 def _long_double(value: np.longdouble, scope: Scope) -> ast.expr:
     """Of a text: Python's literals have fewer digits."""
     return ast.Call(scope.reference(np.longdouble), [ast.Constant(str(value))], [])
 
 
-@literal.register
+@_literal.register
 def _long_complex(value: np.clongdouble, scope: Scope) -> ast.expr:
     imaginary = ast.BinOp(_long_double(value.imag, scope), ast.Mult(), ast.Constant(1j))
     return ast.BinOp(_long_double(value.real, scope), ast.Add(), imaginary)
 
 
-@literal.register(np.dtype)
+@_literal.register(np.dtype)
 def _dtype(value: Any, scope: Scope) -> ast.expr:
     return scope.reference(value.type)
 
 
-@literal.register
+@_literal.register
 def _tuple(value: tuple, scope: Scope) -> ast.expr:  # type: ignore[type-arg]
     return ast.Tuple([literal(item, scope) for item in value], ast.Load())
 
 
-@literal.register
+@_literal.register
 def _list(value: list, scope: Scope) -> ast.expr:  # type: ignore[type-arg]
     return ast.List([literal(item, scope) for item in value], ast.Load())
 
 
-@literal.register
+@_literal.register
 def _set(value: set, scope: Scope) -> ast.expr:  # type: ignore[type-arg]
     items = [literal(item, scope) for item in value]
     return ast.Set(items) if items else ast.Call(scope.builtin("set"), [], [])
 
 
-@literal.register
+@_literal.register
 def _dict(value: dict, scope: Scope) -> ast.expr:  # type: ignore[type-arg]
     keys: list[ast.expr | None] = [_key(key, scope) for key in value]
     return ast.Dict(keys, [literal(item, scope) for item in value.values()])
@@ -106,7 +109,7 @@ def _key(value: Any, scope: Scope) -> ast.expr:
     return literal(value, scope)
 
 
-@literal.register
+@_literal.register
 def _slice(value: slice, scope: Scope) -> ast.expr:
     parts = [literal(part, scope) for part in (value.start, value.stop, value.step)]
     return ast.Call(scope.builtin("slice"), parts, [])

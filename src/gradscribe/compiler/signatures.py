@@ -9,6 +9,7 @@ length is found, which is what the entry guards are made of.
 
 from __future__ import annotations
 
+import enum
 import inspect
 import itertools
 import linecache
@@ -28,7 +29,7 @@ from gradscribe.frontend.interface import Argument, RunTimeObject
 from gradscribe.ir.affine import Affine, Source, Symbol
 from gradscribe.ir.core import Location
 from gradscribe.ir.generators import RandomGenerator
-from gradscribe.ir.probing import has, probe, redefined
+from gradscribe.ir.probing import derived_number, has, probe, redefined
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Never, Opaque, Scalar, Sequence, Tuple, Type
 
@@ -250,8 +251,21 @@ def _describe_constant(value: Any, place: _Place) -> tuple[Tree, list[Type]]:
     return Constant(value), []
 
 
-for _cls in (np.ndarray, int, float, complex):
-    describe.register(_cls, _describe_leaf)
+def _describe_number(value: Any, place: _Place) -> tuple[Tree, list[Type]]:
+    kind = derived_number(value)
+    if isinstance(value, enum.Enum) and kind is None:
+        return _describe_constant(value, place)
+    if kind is not None:
+        raise UnsupportedError(
+            f"`{place.name}` is a {type(value).__name__}, of a class derived from {kind}",
+            f"pass a plain number: `{kind}({place.name})`, or an object that holds one",
+        )
+    return _describe_leaf(value, place)
+
+
+for _cls in (int, float, complex):
+    describe.register(_cls, _describe_number)
+describe.register(np.ndarray, _describe_leaf)
 describe.register(bool, _describe_constant)
 
 

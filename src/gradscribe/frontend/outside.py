@@ -40,7 +40,7 @@ from gradscribe.frontend.values import (
     TupleOf,
     ViewOf,
 )
-from gradscribe.ir.probing import has, probe, redefined
+from gradscribe.ir.probing import derived_number, has, probe, redefined
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import DISTRIBUTIONS
 
@@ -51,13 +51,15 @@ CONSTANTS: set[type] = set()
 def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     """The frontend value of an object found at a path outside the function."""
     refuse_reached(lowering, value, path, name)
+    refuse_derived_number(lowering, value, name)
     if isinstance(value, (*RESOLVED, enum.Enum)) or is_transformed(value):
         resolve(lowering, path, value)
         return Static(value)
     is_known = path.place in lowering.outside.known or type(value) in CONSTANTS
     is_known = is_known or value is None or value is Ellipsis
     if is_known or isinstance(value, (str, bytes, bool, slice, np.dtype)):
-        depend(lowering, path, value, "equality")
+        is_derived = isinstance(value, (str, bytes)) and type(value) not in (str, bytes)
+        depend(lowering, path, value, "identity" if is_derived else "equality")
         return Static(value)
     as_objects = lowering.outside.as_objects
     if isinstance(value, (set, frozenset)) and not as_objects and is_constant(value):
@@ -190,6 +192,18 @@ def _refuse_redefined(lowering: Lowering, target: Any, name: str) -> None:
         raise UnsupportedError(
             f"`{name or cls}` is a {cls}, which has a `{own}` of its own",
             "use a plain list, tuple, dict or set here, or an object that holds one",
+            lowering.builder.location,
+        )
+
+
+def refuse_derived_number(lowering: Lowering, value: Any, name: str) -> None:
+    """Refuse to take an object for a number whose class is derived from one."""
+    kind = derived_number(value)
+    if kind is not None:
+        name = name or type(value).__name__
+        raise UnsupportedError(
+            f"`{name}` is a {type(value).__name__}, of a class derived from {kind}",
+            f"use a plain number here: `{kind}({name})`, or an object that holds one",
             lowering.builder.location,
         )
 

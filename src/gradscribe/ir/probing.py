@@ -6,6 +6,7 @@ that raises a KeyError, or has an answer for every name. Such a method is not as
 
 from __future__ import annotations
 
+import enum
 import inspect
 import sys
 import types
@@ -45,21 +46,35 @@ def is_dataclass(cls: Any) -> bool:
 
 
 def redefined(cls: type) -> str | None:
-    """A method of a built-in container that a class derived from it defines anew, such that code
-    that takes its objects for lists, tuples, dicts or sets gives them another meaning. (Operators
-    of tuples are asked of their class.)"""
+    """A method of a built-in container or number that a class derived from it defines anew, such
+    that code that takes its objects for lists, tuples, dicts, sets or numbers gives them another
+    meaning. (Operators of tuples are asked of their class.)"""
+    built_in = next((k for k in (*_CONTAINERS, *_NUMBERS) if issubclass(cls, k)), None)
+    if built_in is None:
+        return None
+    means = _OF_TUPLES if built_in is tuple else vars(built_in).keys() - _OF_ALL_OBJECTS
     for base in cls.__mro__:
-        if base in _CONTAINERS or is_library_module(base.__module__):
-            continue
-        built_in = next((kind for kind in _CONTAINERS if issubclass(base, kind)), object)
-        means = _OF_TUPLES if built_in is tuple else vars(built_in).keys() - _OF_ALL_OBJECTS
-        found = [name for name in vars(base) if name in means]
-        own = [name for name in found if isinstance(vars(base)[name], _DEFINED)]
-        if own:
-            return own[0]
+        if not is_library_module(base.__module__):
+            own = (name for name in vars(base) if name in means)
+            found = next((name for name in own if isinstance(vars(base)[name], _DEFINED)), None)
+            if found is not None:
+                return found
     return None
 
 
+def derived_number(value: Any) -> str | None:
+    """The built-in class of numbers that the class of an object is derived from, if it is one of
+    the user's own: it may have attributes and operators of its own, and is told from a number by
+    `isinstance`. (Members of enumerations are known, but for operators of their own.)"""
+    cls = type(value)
+    if not issubclass(cls, _NUMBERS) or (issubclass(cls, enum.Enum) and redefined(cls) is None):
+        return None
+    if cls in _NUMBERS or cls is bool or is_library_module(cls.__module__):
+        return None
+    return next(kind.__name__ for kind in _NUMBERS if issubclass(cls, kind))
+
+
+_NUMBERS = (int, float, complex)
 _CONTAINERS = (list, tuple, dict, set, frozenset)
 _OF_TUPLES = frozenset(
     {"__bool__", "__contains__", "__getitem__", "__iter__", "__len__", "count", "index"}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend import dependencies
+from gradscribe.frontend import dependencies, outside
 from gradscribe.frontend.calls import (
     application,
     destinations,
@@ -171,6 +171,9 @@ def _call_object(
     if special is not None:
         return special
     if primitive is not None and not _is_known(arguments, keywords):
+        for item in arguments:
+            if isinstance(item, Static):
+                outside.refuse_derived_number(lowering, item.value, "")
         return application.apply_primitive(lowering, node, primitive, callee, arguments, keywords)
     if composition is not None and not (
         _is_static(arguments, keywords) and type(callee) not in DISTRIBUTIONS

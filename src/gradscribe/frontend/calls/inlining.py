@@ -3,6 +3,7 @@ nested ones, of our own that say what an operation is made of."""
 
 from __future__ import annotations
 
+import enum
 import functools
 import inspect
 import types
@@ -228,7 +229,8 @@ def _default(
 
 def default_value(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     """A default: a number is what it is now, anything else is found at its place."""
-    if isinstance(value, PLAIN_NUMBERS):
+    outside.refuse_derived_number(lowering, value, name)
+    if isinstance(value, PLAIN_NUMBERS) and not isinstance(value, enum.Enum):
         is_told_by_equality = value == value and value  # neither NaN nor a zero with a sign
         kind: DependencyKind = "equality" if is_told_by_equality else "identity"
         dependencies.depend(lowering, path, value, kind)

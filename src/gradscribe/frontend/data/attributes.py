@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import enum
 import inspect
 import itertools
 import operator
@@ -63,8 +64,10 @@ from gradscribe.primitives.registry import METHODS, PRIMITIVES
 @as_python(getattr)
 def attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
     """`owner.name`."""
-    if isinstance(owner, Static) and not is_number(owner) and name != "__dict__":
-        return _static_attribute(lowering, node, owner.value, name)
+    if isinstance(owner, Static) and name != "__dict__":
+        outside.refuse_derived_number(lowering, owner.value, "")
+        if isinstance(owner.value, enum.Enum) or not is_number(owner):
+            return _static_attribute(lowering, node, owner.value, name)
     if name == "__dict__":
         what = "the attribute `__dict__` is not supported: it is another name for all attributes"
         lowering.unsupported(node, what, "use the attributes, or `getattr` and `setattr`")
@@ -130,6 +133,12 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
         lowering.raises(node, AttributeError(what), what, wording.near(name, dir(owner)))
     if object_stores.is_stored(lowering, owner, name):
         return objects.read(lowering, node, ObjectRef(owner, Path(owner)), name)
+    if isinstance(owner, (enum.Enum, str, bytes)) and not dependencies.is_library(type(owner)):
+        found = inspect.getattr_static(owner, name)
+        if isinstance(found, property) and found.fget is not None:
+            return calls.call(lowering, node, Static(found.fget), (Static(owner),), {})
+        if not hasattr(type(found), "__get__"):
+            return outside.external(lowering, found, Path(owner).attribute(name), name)
     value = getattr(owner, name)
     is_fixed = not isinstance(owner, dependencies.HOLDERS) or dependencies.is_library(owner)
     if isinstance(owner, type) and (not is_fixed or owner in dependencies.LOCAL_CLASSES):

@@ -23,7 +23,7 @@ undefined itself)."""
 
 def absences(function: Function) -> dict[Value, list[tuple[Value, bool]]]:
     """For values that may be undefined: the flags that tell, each with the outcome that says so;
-    first the flags that are always defined."""
+    first the flags that are always defined, then those of which flags before them tell that."""
     operations = list(walk(function.body))
     if not any(operation.primitive is UNDEF for operation in operations):
         return {}
@@ -32,17 +32,21 @@ def absences(function: Function) -> dict[Value, list[tuple[Value, bool]]]:
     claims = dict(_claims(function.body, undefined, ()))
     holds = True
     while holds:
+        known = {_root(pair, definition) for pair in claims}
         false = [
             pair
             for pair, sides in claims.items()
-            if not all(_is_right(side, pair[2], claims, undefined, definition) for side in sides)
+            if not all(_is_right(side, pair[2], known, undefined, definition) for side in sides)
         ]
         for pair in false:
             del claims[pair]
         holds = bool(false)
     found: dict[Value, list[tuple[Value, bool]]] = {}
-    for flag, value, outcome in sorted(claims, key=lambda pair: pair[0] in undefined):
-        found.setdefault(value, []).append((flag, outcome))
+    waiting = list(claims)
+    while ready := {pair: None for pair in waiting if pair[0] not in undefined or pair[0] in found}:
+        for flag, value, outcome in ready:
+            found.setdefault(value, []).append((flag, outcome))
+        waiting = [pair for pair in waiting if pair not in ready]
     return found
 
 
@@ -128,32 +132,34 @@ def _is_flag(value: Value) -> bool:
 def _is_right(
     side: _Side,
     outcome: bool,
-    claims: dict[Pair, list[_Side]],
+    claims: set[Pair],
     undefined: set[Value],
     definition: dict[Value, Operation],
 ) -> bool:
     flag, value, path = side
-    if isinstance(flag, Value):
-        flag, outcome = _told_by(flag, outcome, definition)
-    is_absent = _is_undefined(value, definition) or any(
-        (condition, value, taken) in claims for condition, taken in path
-    )
-    if isinstance(flag, Value) and _is_undefined(flag, definition):
-        return is_absent
-    known = flag if isinstance(flag, bool) else _constant(definition.get(flag))
-    if known is None:
-        assert isinstance(flag, Value)
-        return (flag, value, outcome) in claims
+    around = [_root((condition, value, taken), definition) for condition, taken in path]
+    is_absent = _is_undefined(value, definition) or not claims.isdisjoint(around)
+    known: bool | None
+    if isinstance(flag, bool):
+        known = flag
+    else:
+        root = flag, _, outcome = _root((flag, value, outcome), definition)
+        if _is_undefined(flag, definition):
+            return is_absent
+        known = _constant(definition.get(flag))
+        if known is None:
+            return root in claims
     if known != outcome:
         return value not in undefined or any(
-            (condition, value, not taken) in claims for condition, taken in path
+            (condition, value, not taken) in claims for condition, _, taken in around
         )
     return is_absent
 
 
-def _told_by(flag: Value, outcome: bool, definition: dict[Value, Operation]) -> tuple[Value, bool]:
-    """The condition that a flag repeats, being one constant where that holds and the other where
-    it does not, with the outcome of that condition."""
+def _root(pair: Pair, definition: dict[Value, Operation]) -> Pair:
+    """The same of the condition that a flag repeats, being one constant where that holds and the
+    other where it does not."""
+    flag, value, outcome = pair
     made = definition.get(flag)
     while made is not None and made.primitive is IF:
         position = made.results.index(flag)
@@ -162,7 +168,7 @@ def _told_by(flag: Value, outcome: bool, definition: dict[Value, Operation]) -> 
             break
         flag, outcome = made.operands[0], outcome is constants[0]
         made = definition.get(flag)
-    return flag, outcome
+    return flag, value, outcome
 
 
 def _is_undefined(value: Value, definition: dict[Value, Operation]) -> bool:

@@ -148,3 +148,24 @@ def test_an_array_that_a_trip_replaces_is_one_with_those_of_other_names() -> Non
         return np.sum(a) + 3 * np.sum(b)
 
     gs.testing.check_grad(replaced, X, 3)
+
+
+@pytest.mark.parametrize("signs", [(1, 1, 1), (1, -1, 1), (-1, 1, 1), (-1, -1, 1)])
+def test_which_list_a_name_is_may_be_decided_in_a_branch_of_an_earlier_trip(
+    signs: tuple[int, ...],
+) -> None:
+    def some_replaced(x):
+        a = [x[1] * 2.0]
+        b = a
+        for k in range(4):
+            a[0] = a[0] * 1.5
+            if x[k % 3] > 0:
+                if k > 1:
+                    b = [x[0]]
+                else:
+                    a, b = b, a
+            else:
+                a = [x[1]]
+        return x[0] + 2.0 * a[0] + 3.0 * b[0]
+
+    gs.testing.check_grad(some_replaced, np.array([0.5, 0.6, 0.7]) * signs)

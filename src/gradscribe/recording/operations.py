@@ -7,7 +7,7 @@ keeps a copy. A result is a value of the run again, and a view where NumPy gives
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from weakref import ref
 
@@ -352,14 +352,20 @@ def without_rule(callee: Any) -> NoDerivativeError:
 
 def _lies_otherwise(args: Any, kwargs: Mapping[str, Any]) -> bool:
     """Whether the result of a call may lie in another order than C order."""
-    arrays = (plain(present(value)) for value in values_in(args))
     return "order" in kwargs or any(
-        isinstance(array, np.ndarray) and not array.flags.c_contiguous for array in arrays
+        isinstance(array, np.ndarray) and not array.flags.c_contiguous
+        for array in _plain_values(args)
     )
 
 
+def _plain_values(tree: Any) -> Iterator[Any]:
+    return (plain(present(value)) for value in values_in(tree))
+
+
 def _arranged(callee: Any, args: Any, kwargs: Mapping[str, Any], out: Any) -> Any:
-    """A result in the layout in which NumPy gives it."""
+    """A result as NumPy gives it: real where it is, and in its layout."""
+    if np.iscomplexobj(plain(out)) and not any(map(np.iscomplexobj, _plain_values((args, kwargs)))):
+        out = _real_as(callee(*uncovered(args), **uncovered(dict(kwargs))), out)
     is_laid = kwargs.get("order") in (None, "K") and callee not in COMPOSITIONS
     if is_laid or np.ndim(plain(out)) < 2 or not _lies_otherwise(args, kwargs):
         return shown(out)
@@ -376,7 +382,7 @@ def _structured(callee: Any, args: Any, kwargs: Mapping[str, Any], out: tuple[An
     def result(value: Any) -> Any:
         if not results or not _is_value_of(value, plain(results[0])):
             return shown(value)
-        return shown(results.pop(0))
+        return shown(_real_as(value, results.pop(0)))
 
     found = map_values(result, callee(*uncovered(args), **uncovered(dict(kwargs))))
     if results:
@@ -386,5 +392,13 @@ def _structured(callee: Any, args: Any, kwargs: Mapping[str, Any], out: tuple[An
 
 def _is_value_of(value: Any, computed: Any) -> bool:
     """Whether the result of a call of NumPy's is what was computed for it."""
-    shape, dtype = np.shape(value), np.asarray(value).dtype
-    return (shape, dtype) == (np.shape(computed), np.asarray(computed).dtype)
+    own = np.asarray(computed)
+    return np.shape(value) == own.shape and np.asarray(value).dtype in (own.dtype, own.real.dtype)
+
+
+def _real_as(value: Any, computed: Any) -> Any:
+    """What was computed for a result of NumPy's, real where that is: eigenvalues, for which the
+    compiler, which knows types alone, has complex numbers."""
+    if np.iscomplexobj(value) or not np.iscomplexobj(plain(computed)):
+        return computed
+    return present(run(np.real, (shown(computed),)))

@@ -245,7 +245,13 @@ def _method_of_array(method: Any) -> Callee:
     """A method of an array that does not record: `A.dot(x)`, and `A.copy()` for one that does."""
     name, array = method.__name__, method.__self__
     if name in ("astype", "copy", "flatten"):
-        return lambda *args, **kwargs: apart(read(method(*args, **kwargs), array), array)
+
+        def apart_from_it(*args: Any, **kwargs: Any) -> Any:
+            dtype = args[0] if args else kwargs.get("dtype")
+            given = replacements.of_objects(array, dtype if name == "astype" else None)
+            return apart(read(getattr(given, name)(*args, **kwargs), array), array)
+
+        return apart_from_it
     if name not in methods.FUNCTIONS:
         return method
 
@@ -264,7 +270,7 @@ def _with_lists_as_arrays(function: Callee) -> Callee:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if any(callable(value) and not is_recorded(value) for value in values_in(args)):
-            return followed(inspect.unwrap(function), callee_of, of_numpy=True)(*args, **kwargs)
+            return followed(inspect.unwrap(function), callee_of)(*args, **kwargs)
         if any(type(arg) in (list, tuple) and holds_active(arg) for arg in args):
             args = tuple(map(_of_list, args))
         return function(*args, **kwargs)
@@ -325,7 +331,10 @@ _BY_KIND: tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...] = (
 )
 
 REPLACED: dict[Any, Callee] = {
-    **{function: _calling_first(function) for function in (map, filter, functools.reduce)},
+    **{
+        function: _calling_first(function)
+        for function in (map, filter, functools.reduce, np.frompyfunc)
+    },
     **{function: _calling_key(function) for function in (sorted, min, max)},
     _MANAGER: _managing,
     **replacements.FUNCTIONS,

@@ -24,7 +24,7 @@ from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_record
 
 CalleeOf = Callable[[Any], Any]
 
-OWN = frozenset({"numpy", "gradscribe", "tqdm", *sys.stdlib_module_names} - {"__main__"})
+OWN = frozenset({"gradscribe", "tqdm", *sys.stdlib_module_names} - {"__main__"})
 """Packages whose functions are not followed."""
 
 _PLAIN = frozenset(

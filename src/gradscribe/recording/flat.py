@@ -47,6 +47,19 @@ class Flat:
         self._next += 1
         return self._read(place)
 
+    @property
+    def index(self) -> int:
+        """The number of the element that comes next."""
+        return self._next
+
+    @property
+    def coords(self) -> tuple[int, ...]:
+        """Its place in the array."""
+        shape = plain(self.base._present()).shape
+        over = shape[:1] + (0,) * (len(shape) - 1)  # after the last one
+        whole = self._next < len(self)
+        return tuple(map(int, np.unravel_index(self._next, shape))) if whole else over
+
     def copy(self) -> Any:
         """The elements as an array of one axis."""
         return self._read(slice(None))

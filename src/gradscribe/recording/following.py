@@ -32,17 +32,12 @@ _FUTURE = 0x1FE0000
 """The flags of `from __future__` in a code object."""
 
 
-def followed(
-    function: Callable[..., Any], callee_of: Callable[[Any], Any], *, of_numpy: bool = False
-) -> Callable[..., Any]:
-    """The function with its calls followed; itself where that cannot be.
-
-    of_numpy: even if it is one of NumPy's.
-    """
+def followed(function: Callable[..., Any], callee_of: Callable[[Any], Any]) -> Callable[..., Any]:
+    """The function with its calls followed; itself where that cannot be."""
     if isinstance(function, FunctionType):
         function = cast(FunctionType, classes.original(function))
         module = str(probe(function, "__module__")).partition(".")[0]
-        return function if module in classes.OWN and not of_numpy else _twin(function, callee_of)
+        return function if module in classes.OWN else _twin(function, callee_of)
     if isinstance(function, MethodType):
         inner = followed(function.__func__, callee_of)
         return function if inner is function.__func__ else MethodType(inner, function.__self__)
@@ -199,6 +194,8 @@ def _is_same_constant(found: Any, constant: Any) -> bool:
         return _is_same(found, constant)
     if isinstance(found, str) and isinstance(constant, str) and "<locals>" in constant:
         return True  # the name of a nested function, in older Pythons
+    if isinstance(found, frozenset):  # in no order
+        return isinstance(constant, frozenset) and set(map(repr, found)) == set(map(repr, constant))
     return type(found) is type(constant) and repr(found) == repr(constant)
 
 
@@ -233,6 +230,8 @@ class _Following(ast.NodeTransformer):
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         super().generic_visit(node)
+        if isinstance(getattr(node, "ctx", None), ast.Store) and isinstance(node, ast.Starred):
+            return node  # what is assigned to is not used
         for name in _USED.get(type(node), ()):
             found = getattr(node, name)
             is_list = isinstance(found, list)

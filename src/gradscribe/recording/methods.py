@@ -202,6 +202,11 @@ def _function(function: Any) -> Any:
     return method
 
 
+def _clip(self: Recorded, min: Any = None, max: Any = None, *out: Any, **more: Any) -> Any:
+    """`x.clip(0.0)`: the function wants both bounds."""
+    return protocol.storing(np.clip, (self, min, max, *out), more)
+
+
 def _set_shape(self: Array, shape: Any) -> None:
     made = _reshape(self, *(shape if isinstance(shape, tuple) else (shape,)))
     if made._memory is not self._memory:
@@ -311,6 +316,7 @@ ARRAY_AND_NUMBER: dict[str, Any] = {
     "__repr__": lambda self: repr(exits.told(self)),
     "__str__": lambda self: str(exits.told(self)),
     "astype": _astype,
+    "clip": _clip,
     "compress": _compress,
     "copy": _copy,
     "flatten": _flatten,

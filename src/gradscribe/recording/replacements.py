@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.ir.probing import probe
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from gradscribe.recording import classes, operations, protocol, sums
 from gradscribe.recording.arrays import Memory, RecordedArray, is_active, is_recorded
@@ -75,10 +76,10 @@ def _full_like(a: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
     """`np.array`."""
-    value = classes.called(value, "__array__")
+    dtype = args[0] if args else kwargs.get("dtype")
+    value = of_objects(classes.called(value, "__array__"), dtype)
     if not any(map(is_recorded, values_in(value))):
         return recording(read(np.array(value, *args, **kwargs), value))
-    dtype = args[0] if args else kwargs.get("dtype")
     copy = kwargs.get("copy", True)
     if type(value) is RecordedArray and getattr(copy, "value", copy) in _IF_NEEDED:
         return _with_axes(_as_recorded(value, dtype, kwargs.get("order")), kwargs.get("ndmin", 0))
@@ -87,6 +88,29 @@ def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
     if order in ("C", "F"):
         made = made.copy(order)
     return _with_axes(made, kwargs.get("ndmin", 0))
+
+
+def of_objects(value: Any, dtype: Any) -> Any:
+    """A value that is made an array of this dtype: for an array of objects, of which some are
+    values of the run, one that records."""
+    if type(value) is not np.ndarray or value.dtype != object or dtype is None:
+        return value
+    is_kept = np.dtype(dtype) == object or not any(map(is_recorded, value.flat))
+    return value if is_kept else RecordedArray(Memory(operations.value_of_array(value)))
+
+
+class _Converter:
+    """`_array_converter` of NumPy, by which its functions take and give arrays of any class."""
+
+    def __init__(self, *values: Any) -> None:
+        self._arrays = tuple(map(_as_array(np.asanyarray), values))
+
+    def __getitem__(self, place: int) -> Any:
+        return self._arrays[place]
+
+    def wrap(self, array: Any) -> Any:
+        """A result."""
+        return array
 
 
 def read(array: Any, value: Any) -> Any:
@@ -116,8 +140,8 @@ def _as_array(function: Callee) -> Callee:
 
     @functools.wraps(function)
     def convert(value: Any, *args: Any, **kwargs: Any) -> Any:
-        value = classes.called(value, "__array__")
         dtype = args[0] if args else kwargs.get("dtype")
+        value = of_objects(classes.called(value, "__array__"), dtype)
         order = args[1] if len(args) > 1 else kwargs.get("order")
         order = "C" if function is np.ascontiguousarray else order
         if type(value) is RecordedArray:
@@ -294,6 +318,7 @@ FUNCTIONS: dict[Any, Callee] = {
     np.array: _array,
     np.full: _full,
     np.full_like: _full_like,
+    probe(sys.modules.get("numpy._core._multiarray_umath"), "_array_converter"): _Converter,
     **{
         function: _of_math(function)
         for name, function in vars(math).items()

@@ -1,0 +1,67 @@
+"""Functions of NumPy and SciPy that are written in Python are followed as those of the user are."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from numpy.polynomial import Polynomial
+
+import gradscribe as gs
+
+X = np.array([0.7, 1.3, 2.1, 0.4])
+W = np.array([1.0, -2.0, 3.0, 0.5])
+
+LOSSES: dict[str, Any] = {
+    "polynomials and their operators": lambda x: (Polynomial(x) * Polynomial(W) - x[0])(1.1),
+    "the derivative of a polynomial": lambda x: Polynomial(x).deriv()(0.3) * Polynomial(x)(x[1]),
+    "a polynomial of the old kind": lambda x: np.sum(np.poly1d(x)(W)),
+    "arrays that are checked": lambda x: np.sum(np.asarray_chkfinite([x[0], x[1]]) ** 2),
+    "arrays made of a function": lambda x: np.sum(
+        np.fromfunction(lambda i, j: x[0] * i + x[1] * j, (2, 2)) ** 2
+    ),
+    "an array that NumPy makes": lambda x: _stored(np.indices((4,), dtype=float), x),
+    "a function of numbers": lambda x: np.sum(np.vectorize(lambda a: a * a if a > 1 else a)(x)),
+    "a function of rows": lambda x: np.sum(
+        np.apply_along_axis(lambda row: row * row.sum(), 1, x.reshape(2, 2))
+    ),
+    "objects as numbers": lambda x: np.sum(np.array([x[0], x[1]], dtype=object).astype(float) ** 2),
+    "elements and their places": lambda x: sum(
+        v * (1 + i + 2 * j) for (i, j), v in np.ndenumerate(x.reshape(2, 2) ** 2)
+    ),
+    "one bound": lambda x: np.sum(x.clip(1.0) * W) + x[0].clip(max=2.0),
+    "ranks": lambda x: scipy.stats.spearmanr(x, W)[0] * x[0],
+    "variation": lambda x: scipy.stats.variation(x),
+    "a mean within limits": lambda x: scipy.stats.tmean(x, limits=(0.5, 2.0)),
+    "real eigenvalues": lambda x: np.sum(np.linalg.eig(x.reshape(2, 2)).eigenvalues ** 2),
+    "real eigenvectors": lambda x: np.sum(np.linalg.eig(x.reshape(2, 2))[1][0] ** 2 * W[:2]),
+}
+
+
+def _stored(made: Any, x: Any) -> Any:
+    made[0] += x**2
+    return np.sum(made**2)
+
+
+def in_set(kind: Any, x: Any) -> Any:
+    return np.array([x[0], x[1]])[0] if kind in {"one", "two", "three", "four"} else x[2]
+
+
+def taken_apart(x: Any) -> Any:
+    first, *others = (x[0], x[1], x[2])
+    return np.array([first, *others])[1] * first
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_functions_of_libraries_are_followed(loss: Any) -> None:
+    h = 1e-6 * np.eye(4)
+    expected = [(float(loss(X + d)) - float(loss(X - d))) / 2e-6 for d in h]
+    value, gradient = gs.value_and_grad(loss, compile=False)(X)
+    assert type(value) is type(loss(X))
+    np.testing.assert_allclose(value, loss(X))
+    np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-7)
+
+
+def test_functions_with_sets_of_texts_or_starred_targets_are_followed() -> None:
+    assert gs.grad(lambda x: in_set("two", x), compile=False)(X).tolist() == [1.0, 0.0, 0.0, 0.0]
+    assert gs.grad(taken_apart, compile=False)(X).tolist() == [1.3, 0.7, 0.0, 0.0]

@@ -349,3 +349,40 @@ def test_managers_of_local_classes_may_end_exceptions():
     for x in (np.array([2.0, 5.0]), np.array([0.5, 5.0])):
         value, gradient = gs.value_and_grad(ended_by_a_manager_of_its_own)(x)
         assert (value, gradient.tolist()) == (x[0], [1, 0])
+
+
+class OnObject:
+    """Python does not ask an object for these methods, but its class."""
+
+    def __init__(self) -> None:
+        self.__enter__ = lambda: 7.0
+        self.__exit__ = lambda *raised: False
+
+    def __enter__(self):
+        return 2.0
+
+    def __exit__(self, cls, error, traceback):
+        return cls is KeyError
+
+
+class OfOtherKinds:
+    __enter__ = staticmethod(lambda: 3.0)
+    __exit__ = classmethod(lambda cls, *raised: raised[0] is KeyError)
+
+
+ON_OBJECT = OnObject()
+
+
+@pytest.mark.parametrize("make", [OnObject, OfOtherKinds, lambda: ON_OBJECT])
+def test_the_methods_of_managers_are_those_of_the_class(make):
+    def f(x):
+        scales = []
+        with make() as scale:
+            scales.append(scale)
+            if x[0] > 0:
+                raise KeyError
+        return x[0] * scales[0]
+
+    value, gradient = gs.value_and_grad(f)(np.array([2.0]))
+    assert value == f(np.array([2.0]))
+    assert gradient == value / 2

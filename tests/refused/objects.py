@@ -597,3 +597,24 @@ def attribute_of_a_class_derived_from_a_number(x):
 @refused("`unit` is a Unit, of a class derived from float", X, UNIT)
 def argument_of_a_class_derived_from_a_number(x, unit):
     return x[0] * getattr(unit, "factor", 1.0)
+
+
+class Proxy:
+    def __init__(self, value):
+        self.value = value
+
+    @property
+    def __class__(self):
+        return float
+
+
+@refused("`Proxy` has a `__class__` of its own", X)
+def whether_a_proxy_is_a_number(x):
+    proxy = Proxy(x[0])
+    return proxy.value if isinstance(proxy, float) else x[1]
+
+
+@refused("`Proxy` has a `__class__` of its own", X)
+def class_that_a_proxy_says(x):
+    proxy = Proxy(x[0])
+    return proxy.value if proxy.__class__ is float else x[1]

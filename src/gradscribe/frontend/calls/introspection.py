@@ -27,7 +27,7 @@ from gradscribe.frontend.values import (
     TupleOf,
 )
 from gradscribe.ir.core import Value
-from gradscribe.ir.probing import has
+from gradscribe.ir.probing import has, in_class
 from gradscribe.ir.types import BOOL, Opaque, Scalar
 from gradscribe.primitives.static import is_integer
 
@@ -65,7 +65,21 @@ def _instances(
                 f"`{cls.__name__}` decides itself what its instances are",
                 f"ask for the class: `type(x) is {cls.__name__}`",
             )
+    refuse_other_class(lowering, node, item)
     return {issubclass(cls, asked) for cls in _classes(lowering, node, item)}
+
+
+def refuse_other_class(lowering: Lowering, node: Any, item: Any) -> None:
+    """Refuse to ask an object for its class that says itself which one it is of."""
+    if not instances.has_methods(item):
+        return
+    cls = instances.class_of(item)
+    if in_class(cls, "__class__") is not vars(object)["__class__"]:
+        lowering.unsupported(
+            node,
+            f"`{cls.__name__}` has a `__class__` of its own",
+            f"ask for the class: `type(x) is {cls.__name__}`",
+        )
 
 
 def _is_usual(cls: type) -> bool:

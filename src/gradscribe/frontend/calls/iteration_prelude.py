@@ -9,14 +9,14 @@ def taken(iterator: Any) -> Any:
     items: list[Any] = []
     while True:
         try:
-            items.append(iterator.__next__())
+            items.append(next(iterator))
         except StopIteration:
             return items
 
 
 def next_or(iterator: Any, default: Any) -> Any:
     try:
-        return iterator.__next__()
+        return next(iterator)
     except StopIteration:
         return default
 

@@ -18,10 +18,10 @@ import numpy as np
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import wording
+from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import handlers, opaque
 from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.control import suppression
-from gradscribe.frontend.data import protocols
 from gradscribe.frontend.data.instances import class_of, is_object
 from gradscribe.frontend.frame import RAISED
 from gradscribe.frontend.interruptions import AlwaysRaisesError
@@ -104,6 +104,9 @@ def _leave(lowering: Lowering, manager: Manager, tree: dict[str, Any]) -> None:
         lowering.emit(EXIT, resumed, manager.callee)
 
 
+_METHODS = ("__enter__", "__exit__")
+
+
 def _inlined(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
     """An object that the function made: its methods are run in place."""
     from gradscribe.frontend.control.final_blocks import refuse_passing
@@ -111,17 +114,18 @@ def _inlined(lowering: Lowering, node: Any, manager: Manager, body: Body) -> Non
     (owner,) = manager.arguments
     operations = lowering.builder.operations
     entered = len(operations)
-    handed_out = protocols.call(lowering, node, owner, "__enter__")
+    enter, leave = (suppression.special(lowering, node, owner, n) for n in _METHODS)
+    handed_out = calls.call(lowering, node, enter, (), {})
     try:
         body(handed_out)
     except AlwaysRaisesError as error:
         passing = (Static(error.cls), error.value, Static(None))
-        protocols.call(lowering, node, owner, "__exit__", *passing)
+        calls.call(lowering, node, leave, passing, {})
         raise
     contents, raised = dict(lowering.contents), lowering.frame.names.pop(RAISED, None)
     leaving = operations.pop() if raised is not None else None
     tried = [*operations[entered:], *([] if leaving is None else [leaving])]
-    protocols.call(lowering, node, owner, "__exit__", *[Static(None)] * 3)
+    calls.call(lowering, node, leave, (Static(None),) * 3, {})
     refuse_passing(lowering, node, tried, contents)
     if leaving is not None:
         operations.append(leaving)

@@ -51,12 +51,12 @@ def by_next(lowering: Lowering, node: Any, iterator: Any) -> tuple[dict[str, Any
     """A `for` over an object with `__next__`: names and loop, as of `by_place`.
 
     while True:
-        try: target = iterator.__next__()
+        try: target = next(iterator)
         except StopIteration: break
         body
     """
     (name,) = _own_names(node, "iterator")
-    call = gast.Call(gast.Attribute(_name(name), "__next__", gast.Load()), [], [])
+    call = _call(next, _name(name))
     take = gast.Assign([node.target], call, None)
     end = gast.ExceptHandler(gast.Constant(StopIteration, None), None, _end(lowering, node))
     attempt = gast.Try([take], [end], [], [])

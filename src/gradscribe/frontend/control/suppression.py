@@ -22,27 +22,29 @@ from gradscribe.errors import SourceNotFoundError, UnsupportedError
 from gradscribe.frontend.calls.local_classes import method_of
 from gradscribe.frontend.control.exceptions import Attempt, Handler
 from gradscribe.frontend.control.exits import set_aside
+from gradscribe.frontend.data import class_attributes
 from gradscribe.frontend.data.instances import class_of
 from gradscribe.frontend.frame import RAISED
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.shared_variables import own_nodes
 from gradscribe.frontend.source import Source, source_of
-from gradscribe.frontend.values import Static
+from gradscribe.frontend.values import BoundMethod, Static
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Opaque
 from gradscribe.primitives.contract_kinds import UNKNOWN
 from gradscribe.primitives.contracts import contract_of_method
 
-_ENTERED = "handed_out = manager.__enter__()"
+_METHODS = {"enter": "__enter__", "leave": "__exit__"}
+_ENTERED = "handed_out = enter()"
 _PASSED = """
 failed = True
-if not manager.__exit__(type(error), error, error.__traceback__):
+if not leave(type(error), error, error.__traceback__):
     raise
 """
 _LEFT = """
 if not failed:
-    manager.__exit__(None, None, None)
+    leave(None, None, None)
 """
 
 
@@ -55,13 +57,15 @@ def with_suppressing(lowering: Lowering, node: Any, manager: Any) -> None:
     names = lowering.frame.names
     hidden = {
         name: f"{name} of line {node.lineno}, {item.context_expr.col_offset}"
-        for name in ("manager", "handed_out", "failed", "error")
+        for name in ("enter", "leave", "handed_out", "failed", "error")
     }
 
     def written(text: str) -> list[Any]:
         return _written(text, hidden, item.context_expr)
 
-    names[hidden["manager"]], names[hidden["failed"]] = manager, Static(False)
+    for name in ("enter", "leave"):
+        names[hidden[name]] = special(lowering, item, manager, _METHODS[name])
+    names[hidden["failed"]] = Static(False)
     statements(lowering, written(_ENTERED))
     body = node.body
     if item.optional_vars is not None:
@@ -73,6 +77,15 @@ def with_suppressing(lowering: Lowering, node: Any, manager: Any) -> None:
     if RAISED not in lowering.frame.names:
         with set_aside(lowering):
             statements(lowering, written(_LEFT))
+
+
+def special(lowering: Lowering, node: Any, manager: Any, name: str) -> Any:
+    """`__enter__` or `__exit__` of a manager, which Python looks up on its class."""
+    found = None
+    if not isinstance(manager, Value):
+        cls = class_of(manager)
+        found = class_attributes.of_class(lowering, node, manager, cls, name)
+    return BoundMethod(manager, name) if found is None else found
 
 
 def _written(text: str, hidden: Mapping[str, str], place: Any) -> list[Any]:

@@ -72,6 +72,7 @@ def attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
         what = "the attribute `__dict__` is not supported: it is another name for all attributes"
         lowering.unsupported(node, what, "use the attributes, or `getattr` and `setattr`")
     if name == "__class__":
+        introspection.refuse_other_class(lowering, node, owner)
         return Static(introspection.known_class(lowering, node, owner))
     if instances.is_object(owner):
         return objects.read(lowering, node, owner, name)

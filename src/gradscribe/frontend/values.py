@@ -45,7 +45,7 @@ ALL = 99
 """More levels than lists have."""
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, repr=False)
 class Storage:
     """A piece of memory.
 
@@ -73,18 +73,21 @@ class Storage:
     is_derived: bool = False
     serial: int = field(default_factory=itertools.count().__next__)
 
+    def __repr__(self) -> str:  # storages lead to one another: a defect shows this one
+        return f"{type(self).__name__}({self.name!r}, serial={self.serial})"
+
     @property
     def reached(self) -> frozenset[Storage]:
         """What an item that is read from it may be."""
         return frozenset({self}) | self.overlaps | self.holds
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, repr=False)
 class Turn(Storage):
     """The storage of an iterator, which tells whether its items have been taken."""
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, repr=False)
 class Cell(Storage):
     """The storage of an attribute of an object: its contents are a dict of this one item."""
 

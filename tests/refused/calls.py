@@ -301,10 +301,11 @@ def vectorized_for_integers(x):
 
 
 @refused("`function dgemm` may ask how an array lies in memory, which is not known here", MATRIX)
-def sum_of_a_matrix_in_fortran_order(m):
+def matrix_beside_a_differentiated_one_in_fortran_order(m):
     c = np.zeros((2, 2), order="F") + 1.0
+    rows = m.copy(order="F")
     scipy.linalg.blas.dgemm(1.0, np.eye(2), np.eye(2), beta=1.0, c=c, overwrite_c=1)
-    return np.sum(c @ m)
+    return np.sum(c @ rows)
 
 
 @refused("`sub`, whose code cannot be read, calls what gives `found` other items", X)

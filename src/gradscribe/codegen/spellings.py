@@ -215,7 +215,8 @@ def _renew(write: Expressions, operation: Operation) -> ast.expr:
 
 def _copy(write: Expressions, operation: Operation) -> ast.expr:
     """A copy. That of an argument, or of what unread code gives, keeps the order in which its axes
-    lie in memory, so that sums over it are rounded alike; `copy` makes an array in C order."""
+    lie in memory, so that sums over it are rounded alike; so does each where unread code may ask
+    for that. `copy` makes an array in C order."""
     x = operation.operands[0]
     operand, type_ = write.value(x), x.type
     if isinstance(type_, (Scalar, Tuple)):
@@ -227,7 +228,8 @@ def _copy(write: Expressions, operation: Operation) -> ast.expr:
     may_be_transposed = isinstance(type_, Array) and type_.rank > 1 and type_.module == "numpy"
     made = write.uses.producer.get(x)
     is_unread = made is not None and made.primitive in (control.EFFECT, control.RUN)
-    if may_be_transposed and (is_unread or x in write.uses.arguments):
+    is_asked = is_unread or write.uses.lends or x in write.uses.arguments
+    if may_be_transposed and is_asked:
         return ast.Call(write.scope.numpy("array"), [operand], [])
     return call_method(operand, "copy")
 

@@ -9,7 +9,7 @@ from gradscribe.ir.core import LOOP, Block, Function, Operand, Operation, Value
 from gradscribe.ir.flow import Loop
 from gradscribe.ir.types import Tuple
 from gradscribe.primitives import lists
-from gradscribe.primitives.control import APPEND, ITEM, PUSH, SET, STACK_POP, TUPLE
+from gradscribe.primitives.control import APPEND, ITEM, LENT, PUSH, SET, STACK_POP, TUPLE
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 
 IN_PLACE = frozenset({STORE, ACCUMULATE}) | lists.IN_PLACE
@@ -27,13 +27,14 @@ Site = tuple[Block, int]
 class Uses:
     """producer: the operation of a result. home: where a value is defined (-1: a parameter).
     sites: where it is read, in program order. items: the items that loops run over. arguments: the
-    parameters of the function."""
+    parameters of the function. lends: whether it shows unread code a matrix, or more axes."""
 
     producer: dict[Value, Operation] = field(default_factory=dict)
     home: dict[Value, Site] = field(default_factory=dict)
     sites: dict[Value, list[Site]] = field(default_factory=dict)
     items: set[Value] = field(default_factory=set)
     arguments: frozenset[Value] = frozenset()
+    lends: bool = False
 
     def of(self, value: Value) -> list[Site]:
         return self.sites.get(value, [])
@@ -53,6 +54,7 @@ def _visit(block: Block, uses: Uses) -> None:
             uses.sites.setdefault(operand, []).append((block, index))
         for region in operation.regions:
             _visit(region, uses)
+        uses.lends |= operation.primitive is LENT and getattr(operation.result.type, "rank", 0) > 1
         if operation.primitive is LOOP:
             uses.items.update(Loop(operation).items)
         for result in operation.results:

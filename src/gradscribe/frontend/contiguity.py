@@ -35,9 +35,9 @@ def is_contiguous(lowering: Lowering, value: Value) -> bool:
 
 def check_shown(lowering: Lowering, node: Any, name: str, value: Value) -> None:
     """Refuse to show to unread code an array that may not lie in memory as the program's own does:
-    the order that a program asks for is kept only where the array is made."""
+    where an order that the program asks for has been forgotten."""
     type_ = value.type
-    if not lowering.has_layouts or not isinstance(type_, Array) or type_.rank < 2:
+    if not lowering.forgets_layouts or not isinstance(type_, Array) or type_.rank < 2:
         return
     made = flow.origin(lowering, value)
     if made is not None and made.primitive not in _known(_MADE_AS_ASKED) | {EFFECT, RUN}:

@@ -89,7 +89,8 @@ class Lowering:
     function, as it stands in the one that calls it.
     cutting: whether what is computed passes no derivative on. has_modes: whether some gradient mode
     of the program says so. entering: the expression that makes the manager of a `with`.
-    has_layouts: whether arrays are asked for that need not lie in C order.
+    has_layouts: whether arrays are asked for that need not lie in C order. forgets_layouts: whether
+    some of them lie in another order than that.
     has_tensors: whether a Tensor has come in, so that a number may be one without axes.
     discarded: the expression whose value nobody uses, for it is a statement.
     attempts: of each `try` around, in how many blocks it stands, and what it catches. handled: the
@@ -129,6 +130,7 @@ class Lowering:
         self.has_alternatives = False
         self.splits = 0
         self.has_layouts = False
+        self.forgets_layouts = False
         self.below: tuple[Frame, ...] = ()
         self.enclosed: Enclosed | None = None
         self.cutting = False

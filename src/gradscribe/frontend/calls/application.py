@@ -21,6 +21,7 @@ from gradscribe.frontend.calls import (
     prelude,
     tensors,
 )
+from gradscribe.frontend.calls.varying import may_vary
 from gradscribe.frontend.contiguity import is_contiguous
 from gradscribe.frontend.data.subscripts import cut
 from gradscribe.frontend.interruptions import MisfitError
@@ -34,6 +35,7 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.core import Linearity, Method, Primitive, Value
 from gradscribe.ir.types import Array, is_complex
+from gradscribe.primitives.control import RUN
 from gradscribe.primitives.indexing import READ_ONLY
 from gradscribe.primitives.registry import METHODS, NAMED, PRIMITIVES, VARIANTS, class_of_results
 from gradscribe.primitives.shaping import respelled
@@ -66,6 +68,9 @@ def apply_method(
     keywords: dict[str, Any],
 ) -> Any:
     """`receiver.name(...)` for a method or attribute that is a primitive."""
+    if name == "copy":
+        keywords = {**dict(zip(("order",), arguments, strict=False)), **keywords}
+        arguments = arguments[1:]
     if name in _ONE_TUPLE and len(arguments) > 1:
         arguments = (TupleOf(arguments),)
     return apply_primitive(
@@ -102,7 +107,9 @@ def apply_primitive(
         result = apply_primitive(lowering, node, primitive, callee, arguments, keywords)
         return destinations.store_result(lowering, node, callee, result, out, where)
     variant = VARIANTS.get(callee.name if isinstance(callee, Method) else callee)
-    lowering.has_layouts |= options.says_how_it_lies(callee, keywords)
+    asked = (arguments, keywords)
+    has_order = options.says_how_it_lies(callee, keywords)
+    lowering.has_layouts |= has_order
     keywords = options.essential(callee, primitive.signature, variant, keywords)
     if isinstance(callee, np.ufunc) and "dtype" in keywords:
         dtype = keywords.pop("dtype")
@@ -121,7 +128,29 @@ def apply_primitive(
             f"this call of `{wording.name_of(callee)}` is not supported: {error}",
             f"call it as {wording.name_of(callee)}{_call_form(primitive.signature)}",
         )
-    return _emitted(lowering, node, primitive, callee, bound)
+    result = _emitted(lowering, node, primitive, callee, bound)
+    if not has_order or "order" in keywords:
+        return result
+    return _as_asked(lowering, primitive, callee, asked, result)
+
+
+def _as_asked(
+    lowering: Lowering,
+    primitive: Primitive,
+    callee: Any,
+    asked: tuple[tuple[Any, ...], dict[str, Any]],
+    result: Any,
+) -> Any:
+    """An array in the order of memory that it is asked for, if it is new and nothing in it is
+    differentiated: unread code may ask how it lies. Of other arrays that is forgotten."""
+    type_ = lowering.value(result).type if isinstance(result, Ref) else None
+    if not isinstance(type_, Array) or type_.rank < 2:
+        return result
+    is_new = not result.path and not primitive.view
+    if is_new and not any(may_vary(lowering, item) for item in (*asked[0], *asked[1].values())):
+        return opaque.emit(lowering, callee, *asked, type_, RUN)
+    lowering.forgets_layouts = True
+    return result
 
 
 def _real_part(lowering: Lowering, node: Any, item: Any) -> Any:

@@ -191,4 +191,7 @@ def _documented(callee: Any) -> Contract:
     copied = {name for name, default in options.items() if default == "0"}
     found = (found | {*options}) - copied
     found |= {name for end, name in UNTOLD.items() if str(probe(callee, "__name__")).endswith(end)}
-    return replace(TRANSIENT, writes=frozenset(found) & {*names})
+    writes, name = frozenset(found) & {*names}, str(probe(callee, "__name__")).split()[-1]
+    modules = ("scipy.linalg._flapack", "scipy.linalg._fblas")
+    is_known = any(probe(sys.modules.get(module), name) is callee for module in modules)
+    return replace(COMPUTES if is_known else TRANSIENT, writes=writes)

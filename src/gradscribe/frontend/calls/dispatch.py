@@ -163,8 +163,9 @@ def _call_object(
     if inspect.isfunction(callee) and callee in STATIC:
         plain = [static_values.object_of(lowering, node, a) for a in arguments]
         return static_values.value_of(callee(*plain))
-    if primitive is not None or composition is not None:
-        foreign.refuse_overwritten(lowering, node, callee, arguments, keywords)
+    has_rule = primitive is not None or composition is not None
+    if has_rule and foreign.may_overwrite(lowering, node, callee, arguments, keywords):
+        return opaque.call(lowering, node, callee, arguments, keywords)
     if _hands_on(lowering, callee, arguments):  # `np.float64(x)` is `x` itself, if it can be
         return call(lowering, node, Static(np.asarray), (*arguments, Static(callee)), keywords)
     special = protocols.operate(lowering, node, callee, arguments)

@@ -27,6 +27,7 @@ from gradscribe.frontend import contiguity, kept_memory, kept_variables, outside
 from gradscribe.frontend.calls import lent_containers, outside_reach
 from gradscribe.frontend.calls.function_objects import captured, may_call, parts_of
 from gradscribe.frontend.calls.run_time_arguments import argument_of
+from gradscribe.frontend.calls.varying import may_vary
 from gradscribe.frontend.data import aliasing, known_sets, places
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import is_read_only, storages
@@ -278,23 +279,24 @@ def _references(lowering: Lowering, item: Any) -> Iterator[Ref]:
         yield Ref(storage)
 
 
-def refuse_overwritten(
+def may_overwrite(
     lowering: Lowering, node: Any, callee: Any, arguments: Sequence[Any], keywords: dict[str, Any]
-) -> None:
-    """Refuse `overwrite_a=True` and the like, where what may be overwritten is read later. What a
-    library leaves in such an array is not told."""
+) -> bool:
+    """Whether `overwrite_a=True` and the like may overwrite what is read later. What a library
+    leaves in an array in which something is differentiated is not told."""
     options = _options(callee, arguments, keywords)
     if all(item == Static(False) for item in options.values()):
-        return
-    reached = _arrays(lowering, [*arguments, *keywords.values()])
-    name = lent_containers.name_read_later(lowering, set(reached), node)
-    if name is not None:
+        return False
+    given = [*arguments, *keywords.values()]
+    name = lent_containers.name_read_later(lowering, set(_arrays(lowering, given)), node)
+    if name is not None and any(may_vary(lowering, item, surely=True) for item in given):
         option = next(option for option, item in options.items() if item != Static(False))
         lowering.unsupported(
             node,
             f"`{_name(callee)}` may overwrite `{name}`, which is read later",
             f"leave `{option}` out, or pass a copy",
         )
+    return name is not None
 
 
 def _options(callee: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> dict[str, Any]:

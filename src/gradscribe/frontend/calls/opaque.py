@@ -339,13 +339,23 @@ def _trial(
 def _tried(
     lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> Any:
-    """What such a call gives; None where it raises."""
-    try:
-        plain = [sampled(lowering, item) for item in arguments]
-        named = {key: sampled(lowering, item) for key, item in keywords.items()}
-        return callee(*plain, **named)
-    except Exception:
-        return None
+    """What such a call gives; None where it raises. The lengths that are not known are tried as 2,
+    and as those that are."""
+    items = (*arguments, *keywords.values())
+    types = [lowering.value(item).type for item in items if isinstance(item, Ref)]
+    known = {dim.known for type_ in types if isinstance(type_, Array) for dim in type_.dims}
+    for length in (2, *sorted(n for n in known if n is not None and 2 < n <= _TRIED)):
+        try:
+            plain = [sampled(lowering, item, length) for item in arguments]
+            named = {key: sampled(lowering, item, length) for key, item in keywords.items()}
+            return callee(*plain, **named)
+        except Exception:
+            continue
+    return None
+
+
+_TRIED = 64
+"""A length up to which a call costs little."""
 
 
 def _named(result: Any, tried: Any) -> Any:
@@ -377,7 +387,10 @@ def sampled(lowering: Lowering, item: Any, length: int = 2) -> Any:
         type_ = lowering.value(item).type
         assert isinstance(type_, Array)
         lengths = [length if dim.known is None else dim.known for dim in type_.dims]
-        return np.full(lengths, 0.5).astype(type_.dtype)
+        values = np.full(lengths, 0.5)
+        if type_.rank > 1:
+            values += np.eye(lengths[-2], lengths[-1])  # LAPACK may ask for a positive definite matrix
+        return values.astype(type_.dtype)
     raise NoSampleError
 
 

@@ -221,3 +221,29 @@ def test_where_nothing_is_recorded_the_derivative_is_cut():
         assert gs.grad(function, compile=compile)(3.0) == 15.0
         with gs.no_grad():
             assert gs.grad(function, compile=compile)(3.0) == 15.0
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (np.outer(x, x) - np.outer(x, x).max(1)[0]).sum(),
+        lambda x: np.sum(x * np.std(x) + x.std()),
+        lambda x: np.sum(x) * x.size,
+        lambda x: np.sum(x) if x.sort() is None else np.sum(2 * x),
+        lambda x: np.sum(x.repeat(2)),
+    ],
+)
+def test_methods_that_tensors_have_with_another_meaning_are_refused(function):
+    with pytest.raises(gs.errors.UnsupportedError, match="means one thing for Tensors"):
+        gs.differentiable(function, compile=False)(gs.tensor(X, requires_grad=True))
+    assert gs.grad(function, compile=False)(X.copy()).shape == X.shape
+
+
+def test_methods_that_tensors_and_arrays_have_alike_are_theirs():
+    def f(x, scale):
+        y = x.reshape(-1, 1)
+        return (y.max() + y.sum(0) * scale.mean() + np.max(y, 0) + np.linalg.norm(y)).sum()
+
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    gs.differentiable(f, compile=False)(x, gs.tensor([1.0, 3.0])).backward()
+    assert x.grad.numpy() == pytest.approx([2 + 5**-0.5, 4 + 2 * 5**-0.5])

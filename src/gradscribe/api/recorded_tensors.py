@@ -12,8 +12,9 @@ import numpy as np
 from gradscribe.compiler.leaves import unwrapped
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.recording import runs
+from gradscribe.recording.arrays import shown
 from gradscribe.recording.callees import callee_of
-from gradscribe.recording.levels import is_differentiable
+from gradscribe.recording.levels import OF_TENSORS, is_differentiable
 from gradscribe.runtime.graph.function import Function
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
@@ -37,13 +38,17 @@ def call_on_tensors(
     places = [i for i, flag in enumerate(chosen) if flag]
 
     def on_arrays(*arrays: Any) -> Any:
-        values = list(map(unwrapped, leaves))
+        values = [shown(unwrapped(leaf)) for leaf in leaves]
         for place, array in zip(places, arrays, strict=True):
             values[place] = array
         remaining = iter(values)
         given = [unflatten(tree, remaining) for tree in trees]
         named = dict(zip(keywords, given[len(args) :], strict=True))
-        return callee_of(function)(*given[: len(args)], **named)
+        before = OF_TENSORS.set(True)
+        try:
+            return callee_of(function)(*given[: len(args)], **named)
+        finally:
+            OF_TENSORS.reset(before)
 
     call = _Call(on_arrays)
     results = _class_of(name).apply(call, *(leaves[place] for place in places))

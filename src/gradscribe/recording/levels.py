@@ -136,6 +136,10 @@ def refuse_told() -> None:
         )
 
 
+OF_TENSORS: ContextVar[bool] = ContextVar("gradscribe_recorded_tensors", default=False)
+"""Whether the function that runs recorded was called with Tensors."""
+
+
 def is_running() -> bool:
     """Whether a function runs recorded here."""
     return open_runs.get() > 0

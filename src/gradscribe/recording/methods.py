@@ -16,7 +16,7 @@ from gradscribe.frontend.calls import array_changes
 from gradscribe.frontend.data import protocols
 from gradscribe.ir.deferring import asks_right_operand
 from gradscribe.ir.probing import in_class
-from gradscribe.recording import exits, operations, prelude, protocol, stores
+from gradscribe.recording import exits, operations, prelude, protocol, spellings, stores
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_active, shown
 from gradscribe.recording.flags import Flags
 from gradscribe.recording.flat import Flat
@@ -380,4 +380,4 @@ def attach() -> None:
     ):
         for cls in classes:
             for name, value in table.items():
-                setattr(cls, name, value)
+                setattr(cls, name, spellings.guarded(name, value))

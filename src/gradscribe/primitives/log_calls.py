@@ -56,7 +56,7 @@ _MODULES = ("logging", "logging.handlers")
 def only_shown(function: Any, *args: Any, **keywords: Any) -> Any:
     """`function(*args, **keywords)`, where the arrays among the arguments are as they were
     afterwards."""
-    given = [array for array in args if isinstance(array, np.ndarray)]
+    given = list(_arrays_in(args))
     before = [array.tobytes() for array in given]
     result = function(*args, **keywords)
     if any(array.tobytes() != held for array, held in zip(given, before, strict=True)):
@@ -65,6 +65,14 @@ def only_shown(function: Any, *args: Any, **keywords: Any) -> Any:
             "log a copy: `array.copy()`",
         )
     return result
+
+
+def _arrays_in(value: Any) -> Iterator[Any]:
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, (tuple, list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _arrays_in(item)
 
 
 only_shown.__gradscribe_contract__ = STREAM  # type: ignore[attr-defined]

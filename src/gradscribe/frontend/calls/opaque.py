@@ -176,7 +176,7 @@ def emit(
     """Append a call whose result has this type. Of an object that may lead to memory which unread
     code has kept, it is one of those that may use that."""
     items = (*arguments, *keywords.values())
-    if arguments and any(isinstance(item, Ref) for item in items):
+    if arguments and any(not isinstance(item, Static) for item in items):
         receiver = arguments[0].target if isinstance(arguments[0], ObjectRef) else None
         if log_calls.goes_through_others(callee, receiver):
             callee, arguments = log_calls.only_shown, (Static(callee), *arguments)

@@ -1,11 +1,15 @@
 """Programs that call compiled code, recorded: right, or refused."""
 
+import contextlib
 import functools
+import logging
+import math
 import types
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.fft
 import scipy.fftpack
 import scipy.linalg
 from scipy.linalg import blas, lapack
@@ -86,3 +90,91 @@ def test_what_numpy_changes_in_place_without_a_rule_is_refused() -> None:
 
     with pytest.raises(UnsupportedError, match="`median` changes an array that it is given"):
         gs.grad(loss, compile=False)(np.ones(4))
+
+
+def test_what_is_overwritten_and_not_used_again_is_right() -> None:
+    losses = [
+        lambda x: np.sum(np.abs(scipy.fft.fft(x + 0j, overwrite_x=True)) ** 2),
+        lambda x: np.sum(scipy.linalg.inv(np.outer(x, x) + np.eye(2), True)),
+        lambda x: np.sum(scipy.linalg.solve(np.outer(x, x) + np.eye(2), 2 * x, overwrite_b=True)),
+    ]
+    for loss in losses:
+        recorded = gs.grad(loss, compile=False)(np.array([0.5, 1.5]))
+        np.testing.assert_allclose(recorded, gs.grad(loss)(np.array([0.5, 1.5])), rtol=1e-12)
+
+
+def reads_it(y: Any) -> Any:
+    return np.sum(y.real)
+
+
+def reads_a_part(y: Any) -> Any:
+    return y[0].real
+
+
+def stores_to_it(y: Any) -> Any:
+    y[...] = 0.0
+    return 1.0
+
+
+@pytest.mark.parametrize("use", [reads_it, reads_a_part, stores_to_it])
+def test_what_is_overwritten_and_used_again_is_refused(use: Any) -> None:
+    def loss(x: Any) -> Any:
+        y = x + 0j
+        spectrum = scipy.fft.fft(y, overwrite_x=True)
+        return use(y) * np.sum(np.abs(spectrum))
+
+    with pytest.raises(UnsupportedError, match="`fft` has overwritten an array that is used again"):
+        gs.grad(loss, compile=False)(np.array([0.5, 1.5]))
+
+
+class Compiled:
+    """Stands for an object of compiled code that does not say which module it is of."""
+
+    __call__ = staticmethod(memoryview)
+
+    def __init__(self) -> None:
+        self.__module__ = None
+
+
+class Row(list):
+    total = property(math.fsum)
+
+
+def test_compiled_code_of_no_module_is_given_arrays() -> None:
+    compiled = Compiled()
+
+    def loss(x: Any) -> Any:
+        w = np.ones(2)
+        view = compiled(w)
+        view[0] = 3.0
+        return np.sum(w * x)
+
+    assert gs.grad(loss, compile=False)(np.ones(2)).tolist() == [3.0, 1.0]
+
+
+def test_compiled_code_of_a_property_is_known() -> None:
+    assert gs.grad(lambda x: Row([x[0], 2 * x[1]]).total, compile=False)(np.ones(2)).tolist() == [
+        1.0,
+        2.0,
+    ]
+
+
+class Halves(logging.Handler):
+    def emit(self, record: Any) -> None:
+        with contextlib.suppress(ValueError):  # of arrays that are read-only
+            record.args[0][0][...] /= 2
+
+
+@pytest.mark.parametrize("constant", [True, False])
+def test_handlers_of_logs_that_store_to_arrays_are_refused(constant: bool) -> None:
+    logger = logging.Logger("own")
+    logger.addHandler(Halves())
+
+    def logged(x: Any) -> Any:
+        y = np.ones(2) if constant else x * 2
+        logger.warning("%s and %s", [y], 1)
+        return (y * x).sum()
+
+    for compiled in (True, False):
+        with pytest.raises(UnsupportedError, match="changes an array that `warning` is given to"):
+            gs.grad(logged, compile=compiled)(np.array([3.0, 4.0]))

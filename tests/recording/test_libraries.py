@@ -25,6 +25,8 @@ LOSSES: dict[str, Any] = {
     "a function of rows": lambda x: np.sum(
         np.apply_along_axis(lambda row: row * row.sum(), 1, x.reshape(2, 2))
     ),
+    "a number that is broadcast": lambda x: _filled(np.broadcast_arrays(x, x[0])[1], x),
+    "a list that is broadcast": lambda x: _filled(np.broadcast_arrays(x, [x[0]])[1], x),
     "objects as numbers": lambda x: np.sum(np.array([x[0], x[1]], dtype=object).astype(float) ** 2),
     "elements and their places": lambda x: sum(
         v * (1 + i + 2 * j) for (i, j), v in np.ndenumerate(x.reshape(2, 2) ** 2)
@@ -43,6 +45,11 @@ def _stored(made: Any, x: Any) -> Any:
     return np.sum(made**2)
 
 
+def _filled(made: Any, x: Any) -> Any:
+    made[0] = x[1]  # all elements lie at one place
+    return np.sum(made * x)
+
+
 def in_set(kind: Any, x: Any) -> Any:
     return np.array([x[0], x[1]])[0] if kind in {"one", "two", "three", "four"} else x[2]
 
@@ -52,6 +59,7 @@ def taken_apart(x: Any) -> Any:
     return np.array([first, *others])[1] * first
 
 
+@pytest.mark.filterwarnings("ignore:Numpy has detected")
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 def test_functions_of_libraries_are_followed(loss: Any) -> None:
     h = 1e-6 * np.eye(4)

@@ -13,7 +13,7 @@ from weakref import ref
 
 import numpy as np
 
-from gradscribe.recording.levels import CREATED, Traced, is_running, opened, plain
+from gradscribe.recording.levels import CREATED, Traced, is_running, opened, plain, refused
 
 
 class Step(Protocol):
@@ -31,16 +31,23 @@ class Memory:
 
     value: its present value, of which nobody changes the array. is_shared: but that it is an array
     that code which does not record has been given. overlaps: it stands for an argument that shares
-    memory with another one. version: how often the value was replaced.
+    memory with another one. version: how often the value was replaced. refusal: the error for a use
+    of what stands in it now, which has no known derivative.
     """
 
-    __slots__ = ("is_shared", "overlaps", "value", "version")
+    __slots__ = ("is_shared", "overlaps", "refusal", "value", "version")
 
     def __init__(self, value: Any) -> None:
         self.value = value
         self.version = 0
         self.is_shared = False
         self.overlaps = False
+        self.refusal: Exception | None = None
+
+    def check(self) -> None:
+        """Refuse to read what has no known derivative, or to store beside it."""
+        if self.refusal is not None:
+            raise refused(self.refusal)
 
 
 class RecordedArray:
@@ -73,6 +80,7 @@ class RecordedArray:
 
     def _present(self) -> Any:
         """Its value now, of which nobody changes the array."""
+        self._memory.check()
         value = self._current()
         return value.copy(order="K") if self._memory.is_shared else value
 

@@ -21,11 +21,13 @@ import numpy as np
 from gradscribe.errors import GradscribeError, NoDerivativeError, UnsupportedError
 from gradscribe.ir.probing import probe
 from gradscribe.primitives import optional
+from gradscribe.primitives.recorded_functions import is_same
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from gradscribe.recording import classes, methods, operations, protocol, replacements, threads
 from gradscribe.recording.arrays import (
     Memory,
     RecordedArray,
+    constant,
     is_active,
     is_recorded,
 )
@@ -74,9 +76,11 @@ def _is_innocent(function: Callee) -> bool:
         type(object.__init__),
     ):
         return not hasattr(function, "from_buffer")  # of ctypes
-    module = probe(function, "__module__") or type(owner).__module__
+    module = probe(function, "__module__")
+    if module is None:
+        module = type(function if owner is None else owner).__module__
     if not isinstance(module, str):
-        module = type(function).__module__
+        module = str(type(function).__module__)
     return module.partition(".")[0] in _INNOCENT and not module.startswith("numpy.random")
 
 
@@ -131,7 +135,7 @@ def _shared(value: Any) -> Any:
 
 
 _DISPATCHED = type(np.sum)
-_OF_TEXT = frozenset({"logging", "warnings"})
+_OF_TEXT = {"logging": replacements.logging_, "warnings": telling}
 """Modules that make texts of values; a text has no derivative."""
 
 _OF_MEMORY = frozenset({"array", "csv", "decimal", "fractions", "json", "pickle", "statistics"})
@@ -148,7 +152,7 @@ def _of_python(function: Callee) -> Callee:
     """A function of the user's, of a library, or one with a rule."""
     module = (getattr(function, "__module__", None) or "").partition(".")[0]
     if module in _OF_TEXT:
-        return telling(function)
+        return _OF_TEXT[module](function)
     if module in _OF_MEMORY:
         return _with_shared(function)
     if module == "scipy" and _overwritten(function):
@@ -169,19 +173,27 @@ def _is_known(function: Callee) -> bool:
 @functools.lru_cache(None)
 def _overwritten(function: Callee) -> frozenset[str]:
     """The parameters of a function of SciPy's that say whether it may write to an argument."""
-    if type(function) is not FunctionType:
+    try:
+        names = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # of code in C that does not tell
         return frozenset()
-    names = inspect.signature(function).parameters
     return frozenset(name for name in names if name.startswith("overwrite_"))
+
+
+def _is_overwriting(function: Callee, args: Any, kwargs: Any) -> bool:
+    """Whether it is told that it may write to an argument."""
+    names = _overwritten(function)
+    if not names:
+        return False
+    given = inspect.signature(function).bind(*args, **kwargs).arguments
+    return any(given.get(name) for name in names)
 
 
 def _call_overwriting(function: Callee, *args: Any, **kwargs: Any) -> Any:
     """A call of a function of SciPy's without rule that may write to what it is given: of what
     records no derivative, to that itself."""
-    if not holds_active((args, kwargs)):
-        given = inspect.signature(function).bind(*args, **kwargs).arguments
-        if any(given.get(name) for name in _overwritten(function)):
-            return _with_shared(function)(*args, **kwargs)
+    if not holds_active((args, kwargs)) and _is_overwriting(function, args, kwargs):
+        return _with_shared(function)(*args, **kwargs)
     return followed(function, callee_of)(*args, **kwargs)
 
 
@@ -233,12 +245,34 @@ def _call_known(function: Callee, *args: Any, **kwargs: Any) -> Any:
     """A call of a function of SciPy's that has a rule."""
     if not holds_active((args, kwargs)):
         return _with_shared(function)(*args, **kwargs)
-    for name, value in kwargs.items():
-        if name.startswith("overwrite_") and value:
-            raise UnsupportedError(
-                f"`{name}`, which leaves anything in the memory of an argument", "leave it out"
-            )
-    return operations.run(function, args, kwargs)
+    if not _is_overwriting(function, args, kwargs):
+        return operations.run(function, args, kwargs)
+    overwritten = _overwritten_by(function, args, kwargs)
+    others = {name: kwargs[name] for name in kwargs if not name.startswith("overwrite_")}
+    found = operations.run(function, args, others)
+    for array in overwritten:
+        array._memory.refusal = UnsupportedError(
+            f"`{function.__name__}` has overwritten an array that is used again",
+            "leave `overwrite_…` out, or pass a copy",
+        )
+    return found
+
+
+def _overwritten_by(function: Callee, args: Any, kwargs: dict[str, Any]) -> list[RecordedArray]:
+    """The arrays of the run that a function would overwrite, or give as results, if it had them."""
+    arrays = [value for value in (*args, *kwargs.values()) if type(value) is RecordedArray]
+    copies = {id(array): constant(array) for array in arrays}
+    results: list[Any] = []
+    named = {name: copies.get(id(value), constant(value)) for name, value in kwargs.items()}
+    operations.map_values(
+        results.append, function(*[copies.get(id(v), constant(v)) for v in args], **named)
+    )
+    return [
+        array
+        for array in arrays
+        if not is_same(copies[id(array)], constant(array))
+        or any(np.may_share_memory(copies[id(array)], result) for result in results)
+    ]
 
 
 def _method_of_array(method: Any) -> Callee:
@@ -307,7 +341,7 @@ _MANAGER = type(contextlib.contextmanager(lambda: iter(()))())
 
 _OF_LISTS = frozenset(
     {np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack, np.block}
-    | {np.select, np.choose, np.meshgrid, np.broadcast_arrays, np.einsum}
+    | {np.select, np.choose, np.meshgrid, np.einsum}
     | {np.linalg.multi_dot, np.savez, np.ix_}
 )
 """Functions that take lists of arrays."""

@@ -141,8 +141,8 @@ def _handing_on(name: str, value: Any, callee_of: CalleeOf) -> Any:
 
 def _forward(function: Any, callee_of: CalleeOf, name: str = "") -> Any:
     """A function that calls what a run has in place of another one."""
-    if not isinstance(function, FunctionType):
-        return function
+    if function is None:
+        return None
 
     def call(*args: Any, **kwargs: Any) -> Any:
         return callee_of(function)(*args, **kwargs)

@@ -18,12 +18,20 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.ir.probing import probe
+from gradscribe.primitives.log_calls import only_shown
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from gradscribe.recording import classes, operations, protocol, sums
-from gradscribe.recording.arrays import Memory, RecordedArray, is_active, is_recorded
+from gradscribe.recording.arrays import (
+    Memory,
+    RecordedArray,
+    constant,
+    is_active,
+    is_recorded,
+)
 from gradscribe.recording.following import RESOLVER, WATCH
-from gradscribe.recording.levels import plain, refuse_told, tell, values_in
+from gradscribe.recording.levels import plain, refuse_told, refused, tell, values_in
 
 Callee = Any
 
@@ -103,7 +111,7 @@ class _Converter:
     """`_array_converter` of NumPy, by which its functions take and give arrays of any class."""
 
     def __init__(self, *values: Any) -> None:
-        self._arrays = tuple(map(_as_array(np.asanyarray), values))
+        self._arrays = tuple(map(_to_array, values))
 
     def __getitem__(self, place: int) -> Any:
         return self._arrays[place]
@@ -124,6 +132,11 @@ def _is_text(value: Any) -> bool:
     if isinstance(value, np.ndarray) and not is_recorded(value):
         return value.dtype.kind in "SU"
     return isinstance(value, (str, bytes))
+
+
+def _broadcast_arrays(*args: Any, **kwargs: Any) -> Any:
+    """`np.broadcast_arrays`, of arrays: what is made of a number, or list, can be stored to."""
+    return np.broadcast_arrays(*[apart(_to_array(value), value) for value in args], **kwargs)
 
 
 _IF_NEEDED = (False, None, 2)
@@ -153,6 +166,9 @@ def _as_array(function: Callee) -> Callee:
         return protocol.array_of(value, dtype)
 
     return convert
+
+
+_to_array = _as_array(np.asanyarray)
 
 
 def _as_recorded(array: Any, dtype: Any, order: str | None) -> Any:
@@ -290,6 +306,22 @@ def telling(function: Callee) -> Callee:
     return make
 
 
+def logging_(function: Callee) -> Callee:
+    """A function of `logging`, whose handlers and filters may do what they like with what it
+    shows."""
+
+    def log(*args: Any, **kwargs: Any) -> Any:
+        if holds_active((args, kwargs)):
+            tell()
+        given = operations.map_values(constant, args)
+        try:
+            return only_shown(function, *given, **kwargs)
+        except UnsupportedError as error:
+            raise refused(error) from None
+
+    return log
+
+
 def _plainly(function: Callee) -> Callee:
     """A function whose results are truth values and integers."""
 
@@ -316,6 +348,7 @@ FUNCTIONS: dict[Any, Callee] = {
     **{function: _as_array(function) for function in (np.asarray, np.asanyarray)},
     np.ascontiguousarray: _as_array(np.ascontiguousarray),
     np.array: _array,
+    np.broadcast_arrays: _broadcast_arrays,
     np.full: _full,
     np.full_like: _full_like,
     probe(sys.modules.get("numpy._core._multiarray_umath"), "_array_converter"): _Converter,

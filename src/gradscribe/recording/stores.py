@@ -23,6 +23,7 @@ _LOCK = threading.RLock()
 def setitem(array: RecordedArray, index: Any, value: Any) -> None:
     """`array[index] = value`."""
     memory = array._memory
+    memory.check()
     if isinstance(value, (str, bytes)):
         refuse_told()
     if not array._writeable:

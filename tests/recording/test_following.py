@@ -422,6 +422,9 @@ def test_numbers_are_not_read_from_texts_of_what_is_differentiated():
         ("np.sort_complex(x)[0].real", "has no derivative, and its result depends on"),
         ("float(str(x[0]))", "a number is read from a text"),
         ("{x[0]: 2.0}[0.5]", "cannot be the key of a dict"),
+        ("x.ctypes.data", "`ctypes` takes a value that is differentiated"),
+        ("np.frombuffer(x.tobytes())[0]", "asks for memory, and handles exceptions"),
+        ("memoryview(x)[0]", "asks for memory, and handles exceptions"),
     ],
 )
 def test_a_refusal_that_is_caught_is_raised_at_the_end(value, message):
@@ -545,3 +548,46 @@ def test_what_dicts_in_arrays_hold_is_followed(function: Any) -> None:
     steps = [(function(x + d) - function(x - d)) / 2e-6 for d in 1e-6 * np.eye(2)]
     np.testing.assert_allclose(gradient, steps, rtol=1e-6)
     assert np.isclose(gs.jvp(function, (x,), (v,), compile=False)[1], gradient @ v)
+
+
+def test_what_c_raises_of_recorded_values_is_not_handled_by_the_program():
+    def taken(x):
+        try:
+            scale = np.frombuffer(x)[0]
+        except Exception:
+            scale = 1.0
+        return scale * x[1]
+
+    def added(x):
+        try:
+            scale = float.__add__(x[0], 1.0)
+        except Exception:
+            scale = 1.0
+        return scale * x[1]
+
+    for function in (taken, added):
+        with pytest.raises(NoDerivativeError):
+            gs.grad(function, compile=False)(X)
+    scaled = gs.grad(lambda x: np.frombuffer(np.ones(2))[0] * x[0], compile=False)
+    assert scaled(X).tolist() == [1, *np.zeros(len(X) - 1)]
+
+
+class NoOperand:
+    __array_ufunc__ = None
+
+    def __radd__(self, other):
+        return 2 * other
+
+
+def test_arrays_do_not_ask_objects_without_ufuncs_to_change_them():
+    def f(x):
+        y = x + NoOperand()
+        try:
+            y += NoOperand()
+        except TypeError:
+            y *= 5.0
+        return np.sum(y)
+
+    assert gs.value_and_grad(f, compile=False)(X)[0] == f(X)
+    with pytest.raises(TypeError, match="does not support ufuncs"):
+        X.copy().__iadd__(NoOperand())

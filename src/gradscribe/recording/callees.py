@@ -23,7 +23,15 @@ from gradscribe.ir.probing import probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.recorded_functions import is_same
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
-from gradscribe.recording import classes, methods, operations, protocol, replacements, threads
+from gradscribe.recording import (
+    classes,
+    exits,
+    methods,
+    operations,
+    protocol,
+    replacements,
+    threads,
+)
 from gradscribe.recording.arrays import (
     Memory,
     RecordedArray,
@@ -53,7 +61,34 @@ def callee_of(function: Callee) -> Callee:
     for is_one, replace in _BY_KIND:
         if is_one(function):
             return replace(function)
-    return function if _is_innocent(function) else _with_shared(function)
+    if any(function is each for each in _OF_BUFFERS) or not _is_innocent(function):
+        return _with_shared(function)
+    return _refusing(function) if _is_of_c(function) else function
+
+
+_OF_BUFFERS = (np.frombuffer, np.from_dlpack)
+
+
+def _is_of_c(function: Callee) -> bool:
+    """Whether it is a function in C, other than built-in ones (which may look at their caller)."""
+    if type(function) in (types.MethodDescriptorType, types.WrapperDescriptorType):
+        return True
+    module = probe(function, "__module__")
+    return type(function) is BuiltinFunctionType and module not in (None, "builtins")
+
+
+def _refusing(function: Callee) -> Callee:
+    """A function in C: what it raises of values that record, the program may not handle."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except (AttributeError, TypeError, ValueError) as error:
+            if isinstance(error, GradscribeError) or not exits.is_of_recorded(error):
+                raise
+            raise refused(exits.of_recorded(error)) from None
+
+    return call
 
 
 _INNOCENT = frozenset(

@@ -139,11 +139,58 @@ def _is_own(frame: FrameType) -> bool:
 
 
 def _may_read(code: CodeType) -> bool:
-    return not _READING.isdisjoint(code.co_names) or any(
-        _may_read(each) for each in code.co_consts if isinstance(each, CodeType)
+    return _names(code, _READING)
+
+
+def _names(code: CodeType, names: frozenset[str]) -> bool:
+    """Whether code, or what is defined in it, names one of these."""
+    return not names.isdisjoint(code.co_names) or any(
+        _names(each, names) for each in code.co_consts if isinstance(each, CodeType)
     )
 
 
 def objects(self: Recorded) -> Any:
     """`x.astype(object)`."""
     return _objects(self) if type(self) is RecordedArray else self.item()
+
+
+_SHOWN = {"RecordedArray": "numpy.ndarray", "RecordedNumber": "numpy.float64"}
+"""What records, and what it is to the user."""
+
+_SWALLOWED = (*_SHOWN, "__array__ method not producing an array")
+"""What Python, and code in C, say of what records."""
+
+
+def is_of_recorded(error: Exception) -> bool:
+    """Whether Python, or code in C, raises this of what records."""
+    return any(name in str(error) for name in _SWALLOWED)
+
+
+def of_recorded(error: Exception) -> GradscribeError:
+    """The error for what Python raises of a value that records: it may be a mistake of the
+    program, or code in C that takes nothing but arrays. Its class is Python's, its frames too."""
+    said = str(error)
+    for name, shown_as in _SHOWN.items():
+        said = said.replace(name, shown_as)
+    made = raised_as(NoDerivativeError, type(error))(
+        f"{type(error).__name__}, of what is differentiated: {said}",
+        "correct it, if plain Python raises here, too; else use functions of NumPy, or make what "
+        "is done here a `gs.primitive`",
+    )
+    return made.with_traceback(error.__traceback__)
+
+
+_TAKING = frozenset({"memoryview", "frombuffer", "bytes", "bytearray"})
+"""Names of what asks in C for memory, which no array that records can refuse."""
+
+
+def refuse_handled(code: CodeType) -> None:
+    """Refuse code that is not followed, and may handle what such a call raises."""
+    if getattr(code, "co_exceptiontable", True) and _names(code, _TAKING):
+        raise refused(
+            NoDerivativeError(
+                f"`{code.co_name}`, of which there is no source, asks for memory, and handles "
+                "exceptions",
+                "define it in a file, or use functions of NumPy in it",
+            )
+        )

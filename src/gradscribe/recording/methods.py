@@ -21,7 +21,7 @@ from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_active
 from gradscribe.recording.flags import Flags
 from gradscribe.recording.flat import Flat
 from gradscribe.recording.layouts import in_order
-from gradscribe.recording.levels import plain
+from gradscribe.recording.levels import plain, refused
 from gradscribe.recording.operations import run
 
 BOTH = (RecordedArray, RecordedNumber)
@@ -103,6 +103,9 @@ def _comparison(reflected: str, function: Any) -> Any:
 def _in_place(function: Any) -> Any:
     def method(self: Array, other: Any) -> Any:
         if not _is_operand(other):
+            if in_class(type(other), "__array_ufunc__", self) is None:
+                what = f"operand '{type(other).__name__}' does not support ufuncs"
+                raise TypeError(f"{what} (__array_ufunc__=None)")
             return NotImplemented
         if isinstance(other, (list, tuple)):
             other = np.asarray(other)
@@ -252,7 +255,8 @@ def _other_attribute(self: Recorded, name: str) -> Any:
         raise AttributeError(name)
     found = getattr(plain(self._present()), name)
     if is_active(self):
-        raise exits.taken_out(f"`{name}`", kind=exits.NO_ATTRIBUTE)
+        error = exits.taken_out(f"`{name}`", kind=exits.NO_ATTRIBUTE)
+        raise error if name.startswith("__") else refused(error)
     return getattr(self._shared(), name) if type(self) is RecordedArray else found
 
 

@@ -20,13 +20,11 @@ from gradscribe.compiler.leaves import zero_like
 from gradscribe.errors import (
     AliasingError,
     GradscribeError,
-    NoDerivativeError,
     UnsupportedError,
-    raised_as,
 )
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.primitives.recorded_functions import is_same
-from gradscribe.recording import methods
+from gradscribe.recording import exits, methods
 from gradscribe.recording.arrays import is_recorded, present, shown
 from gradscribe.recording.callees import callee_of
 from gradscribe.recording.calls import Node
@@ -257,13 +255,6 @@ def pushed(
     )
 
 
-_SHOWN = {"RecordedArray": "numpy.ndarray", "RecordedNumber": "numpy.float64"}
-"""What records, and what it is to the user."""
-
-_SWALLOWED = (*_SHOWN, "__array__ method not producing an array")
-"""What Python, and code in C, say of what records."""
-
-
 def _called(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What a function returns; a refusal that code in C has taken for an error of its own is
     raised as what it is."""
@@ -275,23 +266,9 @@ def _called(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[s
             raise
         if isinstance(cause, GradscribeError):
             raise cause from None
-        if any(name in str(error) for name in _SWALLOWED):
-            raise _of_recorded(error) from None
+        if exits.is_of_recorded(error):
+            raise exits.of_recorded(error) from None
         raise
-
-
-def _of_recorded(error: Exception) -> GradscribeError:
-    """The error for what Python raises of a value that records: it may be a mistake of the
-    program, or code in C that takes nothing but arrays. Its class is Python's, its frames too."""
-    said = str(error)
-    for name, shown_as in _SHOWN.items():
-        said = said.replace(name, shown_as)
-    made = raised_as(NoDerivativeError, type(error))(
-        f"{type(error).__name__}, of what is differentiated: {said}",
-        "correct it, if plain Python raises here, too; else use functions of NumPy, or make what "
-        "is done here a `gs.primitive`",
-    )
-    return made.with_traceback(error.__traceback__)
 
 
 def _flat(out: Any) -> tuple[Any, list[Any]]:

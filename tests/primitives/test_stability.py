@@ -641,3 +641,15 @@ def test_cotangents_are_complex_where_numpy_gives_real_values() -> None:
         gs.jacfwd(gs.jacfwd(turned))(SYMMETRIC + AXES),
         rtol=1e-8,
     )
+
+
+@pytest.mark.parametrize("zero", [0, 0.0])
+def test_an_unused_quotient_by_a_zero_of_python_has_no_derivative(zero):
+    def f(x, n):
+        quotient = x[0] / n
+        return quotient if np.isfinite(quotient) else x[1]
+
+    gradient = gs.grad(f)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert gradient(np.array([1.0, 2.0]), zero).tolist() == [0, 1]
+    assert gradient(np.array([1.0, 2.0]), 4).tolist() == [0.25, 0]

@@ -150,6 +150,7 @@ def zero_where_cut(builder: Builder, given: Value, product: Value) -> Value:
     Only there is it replaced: elsewhere a zero has derivatives by what was given."""
     if isinstance(product.type, Scalar) and product.type.weak:
         return product  # a division of Python's numbers raises an exception at the pole
+    product = _by_numpy(builder, product)
     zero = constant(builder, 0.0)
     is_zero = call(builder, operator.eq, given, zero)
     is_cut = call(builder, operator.and_, is_zero, call(builder, np.isnan, product))
@@ -159,6 +160,18 @@ def zero_where_cut(builder: Builder, given: Value, product: Value) -> Value:
     sides = [Block((), (), (side,)) for side in (zero, product)]
     builder.emit_if(is_cut, sides[0], sides[1], [result])
     return result
+
+
+def _by_numpy(builder: Builder, quotient: Value) -> Value:
+    """A quotient of numbers by one of Python's, as NumPy's: the cotangent may be a zero of Python's
+    at run time, for which Python raises an exception at the pole."""
+    made = builder.definition(quotient)
+    if made is None or made.callee is not operator.truediv:
+        return quotient
+    types = [operand.type for operand in made.operands]
+    if not all(isinstance(t, Scalar) for t in types) or not getattr(types[-1], "weak", False):
+        return quotient
+    return call(builder, np.divide, *made.operands, name=quotient.name)
 
 
 def of_real(builder: Builder, cotangent: Value, value: Value) -> Value:

@@ -198,3 +198,31 @@ def test_attributes_of_texts_are_read_at_each_call(monkeypatch):
     other.scale = 4.0
     monkeypatch.setitem(globals(), "NAMED", other)
     assert gradient(X).tolist() == [4, 0]
+
+
+def matched(x, items):
+    match items:
+        case Shown() | Plain():
+            return 2 * np.sum(x)
+    return np.sum(x)
+
+
+class Plain(tuple):  # type: ignore[type-arg]
+    pass
+
+
+@pytest.mark.parametrize("items", [Shown(), Shown([1.0, 2.0]), Shown([1.0, "a"]), Plain((1.0,))])
+@pytest.mark.parametrize(
+    "function",
+    [
+        matched,
+        lambda x, items: (2.0 if isinstance(items, (Shown, Plain)) else 1.0) * np.sum(x),
+        lambda x, items: (1.0 if type(items) in (list, tuple) else 2.0) * np.sum(x),
+        lambda x, items: (1.0 if type([items][0]) in (list, tuple) else 2.0) * np.sum(x),
+    ],
+)
+def test_arguments_are_of_their_class(function, items):
+    assert gs.grad(function)(X, items).tolist() == [2, 2]
+    assert gs.grad(lambda x: function(x, items))(X).tolist() == [2, 2]
+    plain = list(items) if isinstance(items, list) else tuple(items)
+    assert gs.grad(function)(X, plain).tolist() == [1, 1]

@@ -618,3 +618,30 @@ def whether_a_proxy_is_a_number(x):
 def class_that_a_proxy_says(x):
     proxy = Proxy(x[0])
     return proxy.value if proxy.__class__ is float else x[1]
+
+
+class Row(list):
+    pass
+
+
+class Twin(tuple):
+    pass
+
+
+ROW, TWIN = Row([1.0, 2.0]), Twin((1.0, 2.0))
+ROW.scale = TWIN.scale = 2.0
+
+
+@refused("`scale` may be an attribute of a class derived from list", X, ROW)
+def attribute_of_a_derived_list_of_numbers(x, row):
+    return x.sum() * getattr(row, "scale", 1.0)
+
+
+@refused("`scale` may be an attribute of a class derived from list", X, [ROW])
+def whether_a_derived_list_in_a_list_has_an_attribute(x, rows):
+    return x.sum() * (2.0 if hasattr(rows[0], "scale") else 1.0)
+
+
+@refused("`scale` may be an attribute of a class derived from tuple", X, TWIN)
+def attribute_of_a_derived_tuple(x, twin):
+    return x.sum() * getattr(twin, "scale", 1.0)

@@ -191,7 +191,8 @@ def _describe_tuple(value: tuple[Any, ...], place: _Place) -> tuple[Tree, list[T
     if has(type(value), "_fields"):
         return describe.dispatch(object)(value, place)
     places = [place.below(f"[{index}]") for index in range(len(value))]
-    return _describe_node(Node(tuple, ()), list(value), places)
+    node = Node(tuple, (), None, _derived(value, tuple))
+    return _describe_node(node, list(value), places)
 
 
 @describe.register(list)
@@ -200,17 +201,21 @@ def _describe_list(value: list[Any], place: _Place) -> tuple[Tree, list[Type]]:
     if place.expression in place.arguments.known:
         place.arguments.known_keys.append((place.expression, keys.items_key(value)))
     elif not value or keys.is_uniform(value):
-        return _describe_leaf(value, place)
+        return Leaf(_derived(value, list)), _describe_leaf(value, place)[1]
     places = [place.below(f"[{index}]") for index in range(len(value))]
-    return _describe_node(Node(list, (), None, type(value) is not list), value, places)
+    return _describe_node(Node(list, (), None, _derived(value, list)), value, places)
 
 
 @describe.register(dict)
 def _describe_dict(value: dict[Any, Any], place: _Place) -> tuple[Tree, list[Type]]:
     _check_meaning(value, place)
     places = [place.below(item_text(key), f"[{shown_key(key)}]") for key in value]
-    node = Node(dict, (), tuple(value), type(value) is not dict)
+    node = Node(dict, (), tuple(value), _derived(value, dict))
     return _describe_node(node, list(value.values()), places)
+
+
+def _derived(value: Any, base: type) -> type | None:
+    return None if type(value) is base else type(value)
 
 
 def _check_meaning(value: Any, place: _Place) -> None:

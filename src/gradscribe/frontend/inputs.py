@@ -113,6 +113,7 @@ def bind(
             found = lowering.wrap(value)
             if isinstance(found, ListRef):
                 found.storage.levels = ALL  # which is checked at each call, where it matters
+                found.storage.derived = tree.derived
             return found
         return _structure(lowering, tree, name, given, path, build)
 
@@ -158,14 +159,14 @@ def _structure(
         )
     ]
     if tree.cls is list:
-        storage = Storage(name, levels=ALL, is_derived=tree.is_derived)
+        storage = Storage(name, levels=ALL, derived=tree.derived)
         lowering.contents[storage] = tuple(items)
         return ListRef(storage)
     if tree.cls is dict:
-        storage = Storage(name, is_derived=tree.is_derived)
+        storage = Storage(name, derived=tree.derived)
         lowering.contents[storage] = dict(zip(tree.keys or (), items, strict=True))
         return DictRef(storage)
     if not issubclass(tree.cls, tuple):
         fields = dict(zip(tree.keys or (), items, strict=True))
         return instances.new_instance(lowering, tree.cls, fields)
-    return TupleOf(tuple(items), tree.cls)
+    return TupleOf(tuple(items), tree.cls, derived=tree.derived)

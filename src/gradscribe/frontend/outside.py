@@ -174,7 +174,8 @@ def opened(lowering: Lowering, item: Any) -> Any:
     if isinstance(target, tuple):
         found = TupleOf(tuple(items), type(target))
     else:
-        storage = Storage(item.name)
+        is_plain = type(target) in (list, dict)
+        storage = Storage(item.name, derived=None if is_plain else type(target))
         contents = dict(zip(keys, items, strict=True)) if is_dict else tuple(items)
         lowering.outside.entered[storage] = lowering.contents[storage] = contents
         lowering.outside.containers[storage] = item

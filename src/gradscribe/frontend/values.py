@@ -56,7 +56,7 @@ class Storage:
     read_only: whether it cannot be stored to; of a list, whether it may hold what cannot be.
     kept: whether code that cannot be read may have kept it, under another name (see `kept_memory`).
     part_of: of a list that is a slice of another, that one and the slice. place: of a dict, where
-    in the source it is made. is_derived: whether it is of a class derived from list or dict, which
+    in the source it is made. derived: its class, if that is one derived from list or dict, which
     may have attributes of its own. serial: storages are numbered as they are made.
     """
 
@@ -70,7 +70,7 @@ class Storage:
     kept: bool = False
     place: tuple[str, int, int] | None = None
     part_of: tuple[ListRef, SliceOf] | None = None
-    is_derived: bool = False
+    derived: type | None = None
     serial: int = field(default_factory=itertools.count().__next__)
 
     def __repr__(self) -> str:  # storages lead to one another: a defect shows this one
@@ -129,10 +129,12 @@ class FlatRef(Ref):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TupleOf:
-    """A tuple of known structure. cls: tuple or a namedtuple class."""
+    """A tuple of known structure. cls: tuple or a namedtuple class. derived: its class, if that is
+    another one derived from tuple, which may have attributes of its own."""
 
     items: tuple[Any, ...]
     cls: type = tuple
+    derived: type | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -16,7 +16,9 @@ from gradscribe.ir.probing import is_dataclass
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One value."""
+    """One value. derived: of a list, its class, if that is one derived from `list`."""
+
+    derived: type | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +30,14 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A container. keys: names of fields or keys of a dict; None for tuples and lists. is_derived:
-    whether it is of a class derived from `cls`, which may have attributes of its own.
+    """A container. keys: names of fields or keys of a dict; None for tuples and lists. derived:
+    its class, if that is one derived from `cls`, which may have attributes of its own.
     """
 
     cls: type
     children: tuple[Tree, ...]
     keys: tuple[Any, ...] | None = None
-    is_derived: bool = False
+    derived: type | None = None
 
 
 Tree = Leaf | Constant | Node

@@ -66,7 +66,7 @@ class Examples:
             items = item.items if isinstance(item, TupleOf) else item
             made = map(self.of, items)
             return list(made) if isinstance(item, list) else tuple(made)
-        if isinstance(item, (ListRef, DictRef)) and item.storage.is_derived:
+        if isinstance(item, (ListRef, DictRef)) and item.storage.derived:
             raise UnknownError
         if isinstance(item, ListRef):
             contents = self.lowering.contents[item.storage]

@@ -88,16 +88,22 @@ def _is_usual(cls: type) -> bool:
 
 
 def refuse_of_derived(lowering: Lowering, node: Any, owner: Any, name: str) -> None:
-    """Refuse to ask an argument for an attribute that lists and dicts have not: it is of a class
-    derived from these, which may have it."""
-    kind = list if isinstance(owner, ListRef) else dict
-    is_derived = isinstance(owner, (ListRef, DictRef)) and owner.storage.is_derived
-    if is_derived and not hasattr(kind, name):
+    """Refuse to ask an argument for an attribute that lists, tuples and dicts have not: it is of a
+    class derived from these, which may have it."""
+    kind = next((k for k in (list, tuple) if issubclass(_derived(owner) or dict, k)), dict)
+    if _derived(owner) is not None and not hasattr(kind, name):
         lowering.unsupported(
             node,
             f"`{name}` may be an attribute of a class derived from {kind.__name__}",
             "read an item, as in `c['name']`, or pass an object that holds the container",
         )
+
+
+def _derived(item: Any) -> type | None:
+    """The class of a container, if it is derived from list, tuple or dict."""
+    if isinstance(item, TupleOf):
+        return item.derived
+    return item.storage.derived if isinstance(item, (ListRef, DictRef)) else None
 
 
 def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:
@@ -184,6 +190,9 @@ def class_of(lowering: Lowering, node: Any, item: Any) -> type:
         return standard
     if isinstance(item, (InstanceRef, ObjectRef)):
         return instances.class_of(item)
+    derived = _derived(item)
+    if derived is not None:
+        return derived
     if isinstance(item, (TupleOf,)):
         return item.cls
     if tensors.is_tensor(lowering, item):

@@ -388,10 +388,8 @@ def sampled(lowering: Lowering, item: Any, length: int = 2) -> Any:
         assert isinstance(type_, Array)
         lengths = [length if dim.known is None else dim.known for dim in type_.dims]
         values = np.full(lengths, 0.5)
-        if type_.rank > 1:
-            values += np.eye(
-                lengths[-2], lengths[-1]
-            )  # LAPACK may ask for a positive definite matrix
+        if type_.rank > 1:  # LAPACK may ask for a positive definite matrix
+            values += np.eye(lengths[-2], lengths[-1])
         return values.astype(type_.dtype)
     raise NoSampleError
 

@@ -218,6 +218,56 @@ def test_what_is_known_when_compiling_leaves_no_try(function: Any, args: Any) ->
     assert "try" not in gs.differentiable(function).specialize(*args).forward_source
 
 
+def count_assigned_late(x):
+    count = 0
+    try:
+        y = np.linalg.inv(x)
+        count = 1
+    finally:
+        print(count)
+    return y.sum()
+
+
+def array_made_late(x):
+    y = x
+    try:
+        y = np.linalg.inv(x)
+    finally:
+        print(y[0, 0])
+    return y.sum()
+
+
+def told_by_a_name(x):
+    y = None
+    try:
+        y = np.linalg.inv(x)
+    finally:
+        if y is None:
+            print("failed")
+    return y.sum()
+
+
+@pytest.mark.parametrize("function", [count_assigned_late, array_made_late, told_by_a_name])
+def test_finally_does_not_read_what_an_exception_leaves_open(function: Any) -> None:
+    with pytest.raises(UnsupportedError, match="may or may not have been assigned when the except"):
+        gs.grad(function)(np.eye(2))
+
+
+@pytest.mark.parametrize("x", [np.eye(2), np.zeros((2, 2))])
+def test_finally_reads_what_was_assigned_before_an_exception(x: Any, capsys: Any) -> None:
+    def function(x):
+        try:
+            scaled = x + 1.0
+            y = np.linalg.inv(x)
+        finally:
+            print(scaled[0, 1])
+        return y.sum()
+
+    with contextlib.suppress(np.linalg.LinAlgError):
+        gs.grad(function)(x)
+    assert capsys.readouterr().out == "1.0\n"
+
+
 @pytest.mark.parametrize("scale", [1.0, 100.0])
 def test_finally_runs_when_an_exception_passes(scale: float, capsys: Any) -> None:
     def run(x):

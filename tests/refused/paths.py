@@ -45,6 +45,17 @@ def left_by_finally(x):
         return x[1]
 
 
+@refused("what this reads may or may not have been assigned when the exception passed", X)
+def read_by_finally(x):
+    done = False
+    try:
+        y = np.linalg.inv(x[0] * np.eye(2))
+        done = True
+    finally:
+        print(done)
+    return np.sum(y)
+
+
 @refused("this changes an array or list when an exception passes that is handled", X)
 def changed_by_finally(x):
     y = x * 2

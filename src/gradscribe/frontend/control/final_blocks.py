@@ -11,14 +11,17 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import gast
+
 from gradscribe.frontend.control.branches import branch
 from gradscribe.frontend.control.exits import ended, pending_exits
+from gradscribe.frontend.control.name_liveness import reads_of
 from gradscribe.frontend.frame import EXITS, RAISED, RETURN_VALUE
 from gradscribe.frontend.interruptions import AlwaysRaisesError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import operate
-from gradscribe.frontend.values import Static, Storage
-from gradscribe.ir.core import Operation, walk
+from gradscribe.frontend.values import Ref, Static, Storage
+from gradscribe.ir.core import Operation, Value, walk
 from gradscribe.primitives.control import (
     ASSERT,
     CHECK,
@@ -29,7 +32,7 @@ from gradscribe.primitives.control import (
     attempted,
     finally_done,
 )
-from gradscribe.primitives.raising import may_raise
+from gradscribe.primitives.raising import Classes, may_raise
 
 _NO_ARGUMENTS: dict[str, Any] = {"args": (), "keywords": {}}
 
@@ -40,10 +43,11 @@ def final_block(lowering: Lowering, node: Any, handled: Callable[[Lowering, Any]
     from gradscribe.frontend.statements import statements
 
     builder = lowering.builder
-    entered = len(builder.operations)
+    entered, before = len(builder.operations), dict(lowering.frame.names)
     lowering.emit(ENTER, _NO_ARGUMENTS, attempted)
     leaving, passing = _tried(lowering, node, handled)
     names = lowering.frame.names
+    after = dict(names)
     left = {name: names.pop(name) for name in (*EXITS, RETURN_VALUE) if name in names}
     names.update({name: Static(True) for name in left if name in EXITS})
     lowering.emit(EXIT, _NO_ARGUMENTS, attempted)
@@ -54,6 +58,9 @@ def final_block(lowering: Lowering, node: Any, handled: Callable[[Lowering, Any]
     refuse_passing(lowering, node, tried if leaving is None else [*tried, leaving], contents)
     has_effects = any(o.primitive in (EFFECT, ASSERT) for o in walk_all(builder.operations[made:]))
     lowering.emit(EXIT, _NO_ARGUMENTS, finally_done)
+    changed = {name: held for name, held in after.items() if held is not before.get(name)}
+    readers = node.finalbody if has_effects else _conditions(node.finalbody)
+    _refuse_unsettled(lowering, readers, tried, builder.operations[made:], changed)
     if not has_effects:
         _drop_markers(builder.operations, entered)
     raises = leaving is not None or passing is not None
@@ -100,8 +107,50 @@ def refuse_passing(
             lowering.unsupported(node, what, "change it before or after the `try`")
 
 
+def _refuse_unsettled(
+    lowering: Lowering,
+    readers: Sequence[Any],
+    tried: Sequence[Operation],
+    final: Sequence[Operation],
+    changed: dict[str, Any],
+) -> None:
+    """Refuse a `finally` with effects that reads what the `try` makes, if an exception may pass
+    before it is made. readers: the statements, or conditions, that the effects depend on. changed:
+    the names that the `try` has bound anew, with what they are."""
+    risky = [i for i, o in enumerate(tried) if _may_pass(walk_all([o]), _PASSING)]
+    if not risky or not readers:
+        return
+    early = {value for o in tried[: risky[0]] for value in o.results}
+    late = {value for o in walk_all(tried[risky[0] :]) for value in o.results}
+    read = {value for o in walk_all(final) for value in o.operands}
+    names = reads_of(*readers) & changed.keys()
+    is_late = any(_value_of(lowering, changed[name]) not in early for name in names)
+    if is_late or not late.isdisjoint(read):
+        lowering.unsupported(
+            readers[0],
+            "what this reads may or may not have been assigned when the exception passed",
+            "give it its value before the `try`",
+        )
+
+
+def _conditions(body: Sequence[Any]) -> list[Any]:
+    """What tells whether something is done in these statements."""
+    nodes = [node for statement in body for node in gast.walk(statement)]
+    return [node.test for node in nodes if isinstance(node, (gast.If, gast.IfExp, gast.While))]
+
+
+def _value_of(lowering: Lowering, item: Any) -> Any:
+    """The value that a number is, or an array contains; None for what is known."""
+    held = lowering.contents.get(item.storage) if isinstance(item, Ref) else item
+    return held if isinstance(held, Value) else None
+
+
 class _AnyError(Exception):
     """What only those operations may raise that may raise anything."""
+
+
+_PASSING = (ValueError, LookupError, OverflowError, ZeroDivisionError, _AnyError)
+"""What operations raise, but where it is asked of NumPy (`np.errstate`)."""
 
 
 def _leave_finally(
@@ -113,8 +162,7 @@ def _leave_finally(
     names = lowering.frame.names
     always, pending = RAISED not in names and ended(lowering), pending_exits(lowering)
     operations = walk_all(tried)
-    may = any(o.primitive in (RAISE, ASSERT, CHECK) for o in operations)
-    may = may or _may_raise_anything(operations)
+    may = _may_pass(operations, (_AnyError,))
     if (always and may) or (pending and (may or raises)):
         what = "a `finally` that leaves would end an exception here"
         lowering.unsupported(node, what, "catch the exception with `except`")
@@ -136,9 +184,12 @@ def _leave_finally(
     return always
 
 
-def _may_raise_anything(operations: list[Operation]) -> bool:
+def _may_pass(operations: list[Operation], classes: Classes) -> bool:
+    """Whether these may raise an exception of the program's, or of one of these classes."""
+    if any(o.primitive in (RAISE, ASSERT, CHECK) for o in operations):
+        return True
     flat = [o for o in operations if not o.regions]
-    return any(may_raise(o, (_AnyError,), flat) for o in flat if not _is_marker(o))
+    return any(may_raise(o, classes, flat) for o in flat if not _is_marker(o))
 
 
 def _is_marker(operation: Operation) -> bool:

@@ -10,6 +10,7 @@ import pytest
 import gradscribe as gs
 from gradscribe.autograd import forward_ad
 from gradscribe.autograd.function import once_differentiable
+from gradscribe.errors import NoDerivativeError
 
 X = np.array([1.0, 2.0, 4.0])
 W = np.array([2.0, -1.0, 3.0])
@@ -312,3 +313,12 @@ def test_parameters_have_any_names() -> None:
         gradient = gs.grad(lambda x: np.sum(op(x, W)), compile=compile)
         np.testing.assert_array_equal(gradient(X), W)
     np.testing.assert_array_equal(op(self=X, callee=W), X * W)
+
+
+def test_a_refused_second_derivative_shows_no_code_of_ours() -> None:
+    total = gs.primitive(lambda x: np.sum(x**3))
+    total.adjoint(lambda out, x, *, d_out: d_out * np.array(memoryview(3 * x**2).tolist()))
+    for compiled in (True, False):
+        with pytest.raises(NoDerivativeError, match="would have to be differentiated") as caught:
+            gs.hessian(lambda x: total(x * 2), compile=compiled)(np.ones(2))
+        assert "<gradscribe" not in str(caught.value)

@@ -78,7 +78,7 @@ def shorten(error: BaseException) -> None:
     assert handled is not None
     raised = _innermost(handled)
     is_ours = raised is not None and _is_own(raised)
-    if isinstance(error, GradscribeError) and error.location is None:
+    if isinstance(error, GradscribeError) and _is_of_no_user(error.location):
         error.location = _place_of(handled)
     error.__traceback__ = shown = _shown(handled, isinstance(error, GradscribeError))
     is_first = shown is not None and shown.tb_frame is handled.tb_frame
@@ -128,10 +128,15 @@ def _shown(traceback: TracebackType | None, is_refusal: bool = False) -> Traceba
     return shown
 
 
+def _is_of_no_user(place: SourceLocation | None) -> bool:
+    """Whether a place is none, or is in a function that this package has made for a call."""
+    return place is None or place.filename.startswith(_MADE)
+
+
 def _place_of(traceback: TracebackType) -> SourceLocation | None:
     """The user's statement whose generated code raised the error, if it was such."""
     places = (_origin(entry) for entry in reversed(_entries(traceback)))
-    return next((p for p in places if p is not None and not p.filename.startswith(_MADE)), None)
+    return next((p for p in places if not _is_of_no_user(p)), None)
 
 
 def _innermost(traceback: TracebackType | None) -> TracebackType | None:

@@ -125,6 +125,8 @@ def _of_function(callee: Any) -> Row:
 
 
 def _of_method(cls: type, name: str) -> Row:
+    if name == "__call__" and (cls.__module__, cls.__qualname__) in _TRANSIENT:
+        return Row("", TRANSIENT)
     owner = next((base for base in cls.__mro__ if name in vars(base)), None)
     if owner is None:
         return _NOTHING_KNOWN

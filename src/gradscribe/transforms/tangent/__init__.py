@@ -52,6 +52,7 @@ from gradscribe.ir.types import Sequence as ListType
 from gradscribe.primitives import control, indexing
 from gradscribe.transforms.analyses.absence import absences, telling
 from gradscribe.transforms.analyses.activity import STRUCTURAL, Activity, activity_of
+from gradscribe.transforms.analyses.definedness import possibly_undefined
 from gradscribe.transforms.analyses.opacity import check_known, refuse_opaque, refusing_misfits
 from gradscribe.transforms.derivatives import conjugates
 from gradscribe.transforms.derivatives.cotangents import (
@@ -242,7 +243,14 @@ class Tangent:
             ]
             return builder.call(control.TUPLE, {"items": tuple(map(self._tangent_item, items))})
         assert not isinstance(type_, RecordOf), "a record has a tangent, or none of its kind has"
-        return zero_if_there(builder, value, telling(self._absent, value), value)
+        flags = telling(self._absent, value)
+        if not flags and value in self._possibly_undefined and isinstance(type_, (ListType, Array)):
+            return builder.call(control.ZEROS_LIKE, {"x": value, "optional": True})
+        return zero_if_there(builder, value, flags, value)
+
+    @cached_property
+    def _possibly_undefined(self) -> Set[Value]:
+        return possibly_undefined(self._function)
 
     @cached_property
     def _absent(self) -> dict[Value, list[tuple[Value, bool]]]:

@@ -35,8 +35,10 @@ LOSSES: dict[str, Any] = {
     "ranks": lambda x: scipy.stats.spearmanr(x, W)[0] * x[0],
     "variation": lambda x: scipy.stats.variation(x),
     "a mean within limits": lambda x: scipy.stats.tmean(x, limits=(0.5, 2.0)),
-    "real eigenvalues": lambda x: np.sum(np.linalg.eig(x.reshape(2, 2)).eigenvalues ** 2),
-    "real eigenvectors": lambda x: np.sum(np.linalg.eig(x.reshape(2, 2))[1][0] ** 2 * W[:2]),
+    "real eigenvalues": lambda x: np.real(np.sum(np.linalg.eig(x.reshape(2, 2)).eigenvalues ** 2)),
+    "real eigenvectors": lambda x: np.sum(
+        np.abs(np.linalg.eig(x.reshape(2, 2))[1][0]) ** 2 * W[:2]
+    ),
 }
 
 

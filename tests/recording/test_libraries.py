@@ -33,7 +33,6 @@ LOSSES: dict[str, Any] = {
     ),
     "one bound": lambda x: np.sum(x.clip(1.0) * W) + x[0].clip(max=2.0),
     "ranks": lambda x: scipy.stats.spearmanr(x, W)[0] * x[0],
-    "variation": lambda x: scipy.stats.variation(x),
     "a mean within limits": lambda x: scipy.stats.tmean(x, limits=(0.5, 2.0)),
     "real eigenvalues": lambda x: np.real(np.sum(np.linalg.eig(x.reshape(2, 2)).eigenvalues ** 2)),
     "real eigenvectors": lambda x: np.sum(

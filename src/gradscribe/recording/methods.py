@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.errors import UnsupportedError, raised_as
 from gradscribe.frontend.calls import array_changes
 from gradscribe.frontend.data import protocols
 from gradscribe.ir.deferring import asks_right_operand
@@ -234,7 +235,12 @@ def _set_part(name: str) -> Any:
 
 
 def _attribute(name: str) -> property:
-    return property(lambda self: getattr(plain(self._present()), name))
+    def store(self: Any, value: Any) -> None:
+        what = f"the attribute `{name}` of this value cannot be stored"
+        kind = raised_as(UnsupportedError, AttributeError)
+        raise refused(kind(what, "keep what changes in an object of your own, or return it"))
+
+    return property(lambda self: getattr(plain(self._present()), name), store)
 
 
 def _set_flags(self: Array, write: Any = None, align: Any = None, uic: Any = None) -> None:

@@ -118,15 +118,13 @@ def _derived(
         lowering.value(item if number is None else outs[number])
         for item, number in zip(saved.items, method.rules.of, strict=False)
     ]
-    contents, views = dict(lowering.contents), dict(lowering.views)
-    made = len(lowering.builder.operations)
+    trial = lowering.trial()
     try:
         return _compiled(lowering, node, method, leaves, likes, derivatives)
     except NoDerivativeError:
         raise
     except UnsupportedError as error:
-        del lowering.builder.operations[made:]
-        lowering.contents, lowering.views = contents, views
+        trial.take_back()
         refusal = _refusal(method, error)
     return _called(lowering, method, leaves, (likes, derivatives), refusal)
 

@@ -31,6 +31,7 @@ from gradscribe.frontend.lowering_state import (
     State,
 )
 from gradscribe.frontend.numbering import Numbering
+from gradscribe.frontend.trial import Trial
 from gradscribe.frontend.values import (
     Cell,
     Either,
@@ -192,6 +193,10 @@ class Lowering:
         names, contents, views = dict(self.frame.names), dict(self.contents), dict(self.views)
         places, held = dict(self.places), dict(self.kept.held)
         return State(names, contents, views, self.assumed, places, held)
+
+    def trial(self) -> Trial:
+        """What is lowered from now on in this block, which can be taken back."""
+        return Trial(self)
 
     def restore(self, state: State) -> None:
         """Make a (copied) state the current one."""

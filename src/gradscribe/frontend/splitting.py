@@ -55,18 +55,13 @@ def splitting(
 ) -> Iterator[None]:
     """While the first of these statements is lowered: if it turns out to read a value of two
     kinds, it is lowered for each, and how many statements were is appended to `lowered`."""
-    before, made = lowering.fork(), len(lowering.builder.operations)
-    depth, last = len(lowering.frame.loops), lowering.builder.made
-    location = lowering.builder.location
+    trial = lowering.trial()
     try:
         yield
     except SplitError as split:
-        if not lowering.builder.is_older(split.flag, last):
+        if not trial.is_older(split.flag):
             raise
-        lowering.restore(before)
-        del lowering.builder.operations[made:]
-        del lowering.frame.loops[depth:]
-        lowering.builder.location = location
+        trial.take_back()
         count = _extent(lowering, nodes, split.flag)
         _split(lowering, nodes[:count], split.flag, lower)
         lowered.append(count)
@@ -74,16 +69,14 @@ def splitting(
 
 def split_expression(lowering: Lowering, node: Any, evaluate: Callable[[], Any]) -> Any:
     """The value of an expression that may read values of two kinds."""
-    before, made = lowering.fork(), len(lowering.builder.operations)
-    last = lowering.builder.made
+    trial = lowering.trial()
     try:
         return evaluate()
     except SplitError as split:
-        if not lowering.builder.is_older(split.flag, last):
+        if not trial.is_older(split.flag):
             raise
         _count(lowering, node)
-        lowering.restore(before)
-        del lowering.builder.operations[made:]
+        trial.take_back()
         refused: list[UnsupportedError] = []
         again = functools.partial(split_expression, lowering, node, evaluate)
         side = functools.partial(_if_allowed, lowering, again, refused)
@@ -189,7 +182,7 @@ def _if_allowed(
     lowering: Lowering, lower: Callable[[], Any], refused: list[UnsupportedError]
 ) -> Any:
     """What one side of a split gives; one that is refused raises at run time, unless both are."""
-    made, depth = len(lowering.builder.operations), len(lowering.frame.loops)
+    trial = lowering.trial()
     try:
         return lower()
     except EverOtherTypesError:
@@ -202,8 +195,7 @@ def _if_allowed(
         refused.append(error)
         if len(refused) == 2:
             raise refused[0] from None
-        del lowering.builder.operations[made:]
-        del lowering.frame.loops[depth:]
+        trial.take_back()
         _raise_later(lowering, error)
         return None
 

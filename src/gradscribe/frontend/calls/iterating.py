@@ -111,12 +111,11 @@ def _filter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     if isinstance(function, Static) and function.value is None:
         function = Static(bool)
     if items is not None:
-        before, made = lowering.fork(), len(lowering.builder.operations)
+        trial = lowering.trial()
         kept = [(item, _holds(lowering, node, function, item)) for item in items]
         if all(isinstance(flag, bool) for _, flag in kept):
             return new_list(lowering, tuple(item for item, flag in kept if flag))
-        lowering.restore(before)
-        del lowering.builder.operations[made:]
+        trial.take_back()
     return inlining.inline(lowering, node, prelude.filtered, (function, iterable))
 
 

@@ -15,6 +15,7 @@ from gradscribe.frontend.calls import foreign, opaque, varying
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.interruptions import AlwaysRaisesError, EverOtherTypesError, SplitError
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.trial import Trial
 
 
 def call(
@@ -26,19 +27,14 @@ def call(
     compile: Callable[..., Any],
 ) -> Any:
     """`callee(*arguments, **keywords)`, of which `compile` lowers the source."""
-    before, made = lowering.fork(), len(lowering.builder.operations)
-    depth, location = len(lowering.frame.loops), lowering.builder.location
-    last = lowering.builder.made
+    trial = lowering.trial()
     given = (*arguments, *keywords.values())
     try:
         return compile(lowering, node, callee, arguments, keywords)
     except (UnsupportedError, SplitError) as refused:
-        if not _is_of_this_call(lowering, refused, last, foreign.calls_back(callee, given)):
+        if not _is_of_this_call(lowering, refused, trial, foreign.calls_back(callee, given)):
             raise
-        lowering.restore(before)
-        del lowering.builder.operations[made:]
-        del lowering.frame.loops[depth:]
-        lowering.builder.location = location
+        trial.take_back()
         items = (*given, *foreign.all_called(lowering, given))
         if any(varying.may_vary(lowering, item) for item in items):
             raise
@@ -49,11 +45,11 @@ def call(
 
 
 def _is_of_this_call(
-    lowering: Lowering, refused: UnsupportedError | SplitError, last: int, calls_back: bool
+    lowering: Lowering, refused: UnsupportedError | SplitError, trial: Trial, calls_back: bool
 ) -> bool:
     """Whether it is the call that cannot be compiled, and nobody around it helps."""
     if isinstance(refused, SplitError):
-        return not lowering.builder.is_older(refused.flag, last)
+        return not trial.is_older(refused.flag)
     if isinstance(refused, RunTimeKeyError):
         return refused.place is None
     if isinstance(refused, AlwaysRaisesError):  # a `try` of the program may wait for it

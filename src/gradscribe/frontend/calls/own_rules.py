@@ -146,8 +146,7 @@ class _Applied:
     def result(self, like: Any) -> Any:
         """The derivatives, in the structure of what they belong to."""
         lowering = self.lowering
-        contents, views = dict(lowering.contents), dict(lowering.views)
-        made = len(lowering.builder.operations)
+        trial = lowering.trial()
         try:
             function = Static(self.rule.function)
             found = calls.call(lowering, self.node, function, self.arguments, self.keywords)
@@ -155,8 +154,7 @@ class _Applied:
         except NoDerivativeError:
             raise
         except (UnsupportedError, HasRaisedError) as error:
-            del lowering.builder.operations[made:]
-            lowering.contents, lowering.views = contents, views
+            trial.take_back()
             return self._called(like, getattr(error, "what", "it always raises"))
 
     def _called(self, like: Any, reason: str) -> Any:

@@ -180,8 +180,8 @@ def _sorted(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
         lowering.unsupported(
             node, "`reverse` must be known when the function is compiled", "write `True` or `False`"
         )
-    items, before = items_of(lowering, source), lowering.fork()
-    keys, made = items, len(lowering.builder.operations)
+    keys = items = items_of(lowering, source)
+    trial = lowering.trial()
     if items is not None and not _is_none(key):
         keys = tuple(calls.call(lowering, node, key, (item,), {}) for item in items)
     known = None if keys is None else _known_keys(keys)
@@ -198,8 +198,7 @@ def _sorted(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
             keys = object_order.ranks(lowering, node, items, is_reversed)
             is_reversed = False
         return object_order.in_order(lowering, node, items, keys, is_reversed)
-    lowering.restore(before)
-    del lowering.builder.operations[made:]
+    trial.take_back()
     source = listed(lowering, node, (source,), {})
     if _is_none(key):
         return inlining.inline(lowering, node, prelude.in_order, (source, reverse))

@@ -120,7 +120,7 @@ class Attempt:
         lowering = self.lowering
         for position, statement in enumerate(self.body):
             rest = self.body[position:]
-            state, made = lowering.fork(), len(lowering.builder.operations)
+            trial = lowering.trial()
             part = rest if pending_exits(lowering) else [statement]
             try:
                 with self._trying(lowering.builder.depth):
@@ -128,9 +128,8 @@ class Attempt:
             except AlwaysRaisesError as error:
                 self._known(error)
                 return
-            if any(self._may_raise(o) for o in lowering.builder.operations[made:]):
-                lowering.restore(state)
-                del lowering.builder.operations[made:]
+            if any(self._may_raise(o) for o in trial.operations):
+                trial.take_back()
                 self._attempt(rest)
                 return
             if ended(lowering) or len(part) > 1:
@@ -199,13 +198,12 @@ class Attempt:
         """The handlers, from the state before; where they depend on what the body had done when the
         exception came, the refusal of that, at run time."""
         lowering = self.lowering
-        state, made = lowering.fork(), len(lowering.builder.operations)
+        trial = lowering.trial()
         lowering.frame.names.update(self.unsettled)
         unknown = self._unknown(caught)
         if unknown is None:
             return
-        lowering.restore(state)
-        del lowering.builder.operations[made:]
+        trial.take_back()
         refuse_here(lowering, unknown)
 
     def _unknown(self, caught: Value) -> UnsupportedError | None:
@@ -261,7 +259,8 @@ class Attempt:
         for position, statement in enumerate(body):
             if ended(lowering):
                 break
-            before, made = lowering.fork(), len(lowering.builder.operations)
+            trial = lowering.trial()
+            before = trial.before
             pending = bool(pending_exits(lowering))
             watch = Watch(lowering, before, known_before, self.caught)
             with self._trying(lowering.builder.depth - 1), watch.watching():
@@ -272,7 +271,7 @@ class Attempt:
                 lowering.contents[storage] is not before.contents[storage]
                 for storage in known_before
             )
-            operations = lowering.builder.operations[made:]
+            operations = trial.operations
             steps.append((statement, changed, stored, operations, watch))
             if pending:
                 break

@@ -78,9 +78,8 @@ def _run(
     body = [*node.body, *([node.target] if columns else [])]
     assigned = assigned_names(body)
     live = lowering.frame.source.live.get(node)
-    made = len(lowering.builder.operations)
     first = _bound_first(lowering, node, assigned)
-    start = lowering.fork()
+    trial = lowering.trial()
     while True:
         if _HAS_RUN in own.ways:
             lowering.frame.names[_HAS_RUN] = Static(False)
@@ -97,8 +96,7 @@ def _run(
         )
         attempt = _attempted(lowering, node, columns, carried, own)
         if attempt is None:
-            lowering.restore(start)
-            del lowering.builder.operations[made:]
+            trial.take_back()
             after(lowering, node, outer, Static(True))
             return
         lowering.restore(carried.entry)
@@ -107,9 +105,8 @@ def _run(
         before = {**first, **carried.replaced(live), **apart}
         if not before or _HAS_RUN in assigned or _tells_trips(lowering, node, columns) is not None:
             break
-        lowering.restore(start)
+        trial.take_back()
         own.ways.add(_HAS_RUN)
-        del lowering.builder.operations[made:]
     results = attempt.emit()
     not_broken = carried.leave(results)
     for name in apart:

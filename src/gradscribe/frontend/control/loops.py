@@ -27,6 +27,7 @@ from gradscribe.frontend.frame import NOT_BROKEN, NOT_CONTINUED, RAISED
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.interruptions import EverOtherTypesError
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.trial import Trial
 from gradscribe.frontend.values import Iteration, ListRef, Static, Storage, ViewOf
 from gradscribe.ir.core import Value
 
@@ -59,7 +60,7 @@ def _run_for(lowering: Lowering, node: Any) -> None:
     loops = lowering.loops
     depth, sliced = len(loops.iterated), len(loops.sliced)
     loops.iterated += [over] if isinstance(over, ListRef) else first_and_rest.arrays(iteration)
-    take_back = _taking_back(lowering)
+    trial = lowering.trial()
     try:
         _run_over(lowering, node, iteration)
         at_once.check_unchanged(lowering, node, taken)
@@ -70,7 +71,7 @@ def _run_for(lowering: Lowering, node: Any) -> None:
     finally:
         del lowering.loops.iterated[depth:]
         del lowering.loops.sliced[sliced:]
-    take_back()
+    trial.take_back()
     _run_rewritten(lowering, *by_place(node, over))
 
 
@@ -106,22 +107,6 @@ def _ends(node: Any) -> bool:
     return any(isinstance(part, ending) for part in below)
 
 
-def _taking_back(lowering: Lowering) -> Callable[[], None]:
-    """What undoes all that is lowered from now on."""
-    before, made = lowering.fork(), len(lowering.builder.operations)
-    depth, location = len(lowering.frame.loops), lowering.builder.location
-    own, met = lowering.loops.attempts, lowering.loops.attempts.met
-
-    def take_back() -> None:
-        own.met = met
-        lowering.restore(before)
-        del lowering.builder.operations[made:]
-        del lowering.frame.loops[depth:]
-        lowering.builder.location = location
-
-    return take_back
-
-
 def _run_over(lowering: Lowering, node: Any, iteration: Iteration) -> None:
     if _is_static(iteration):
         _unroll(lowering, node, iteration)
@@ -142,7 +127,7 @@ def _run_counted(lowering: Lowering, node: Any, iteration: Iteration, peels: int
     own = lowering.loops.attempts
     if _BY_INDEX in own.ways:
         iteration = first_and_rest.by_index(lowering, node, iteration)
-    before, take_back = lowering.fork(), _taking_back(lowering)
+    trial = lowering.trial()
 
     def may_peel() -> bool:
         return peels > 0 and _is_peelable(lowering, node, iteration)
@@ -159,23 +144,23 @@ def _run_counted(lowering: Lowering, node: Any, iteration: Iteration, peels: int
         run_loop(lowering, node, columns_of(lowering, node, iteration, node.target), may_peel)
     except FirstTripError:
         own.ways.add(way)
-        take_back()
+        trial.take_back()
         _peel(lowering, node, iteration, peels)
         return
     except EverOtherTypesError:
         raise
     except UnsupportedError as error:
         if not (arrays and isinstance(error, AliasingError)):
-            take_back()
+            trial.take_back()
             _unroll_instead(lowering, node, iteration, error)
             return
     else:
         storages = [array.storage for array in arrays]
-        if all(lowering.contents[s] is before.contents[s] for s in storages):
+        if all(lowering.contents[s] is trial.before.contents[s] for s in storages):
             if lowering.builder.facts.unknown_broadcasts > asked:
-                _unroll_to_decide(lowering, node, iteration, take_back)
+                _unroll_to_decide(lowering, node, iteration, trial)
             return
-    take_back()
+    trial.take_back()
     own.ways.add(_BY_INDEX)
     _run_counted(lowering, node, iteration, peels)
 
@@ -185,16 +170,14 @@ _FEW, _MOST = 16, 64
 """So many trips are lowered one by one: where the number is assumed, and where it is known."""
 
 
-def _unroll_to_decide(
-    lowering: Lowering, node: Any, iteration: Iteration, take_back: Callable[[], None]
-) -> None:
+def _unroll_to_decide(lowering: Lowering, node: Any, iteration: Iteration, trial: Trial) -> None:
     """Put the unrolled trips in the place of a loop in which it is unknown what is broadcast, if
     it is known in each of them: they may read lists of which each item has a shape of its own."""
     count = _trips_made(lowering, iteration, may_assume=False)
     if count is None or count > _FEW:
         return
     looped, ended = lowering.fork(), lowering.builder.operations[:]
-    take_back()
+    trial.take_back()
     asked = lowering.builder.facts.unknown_broadcasts
     try:
         _unroll(lowering, node, iteration)
@@ -203,7 +186,7 @@ def _unroll_to_decide(
     else:
         decides = lowering.builder.facts.unknown_broadcasts == asked
     if not decides:
-        take_back()
+        trial.take_back()
         lowering.restore(looped)
         lowering.builder.operations[:] = ended
 
@@ -282,14 +265,14 @@ def _run_while(lowering: Lowering, node: Any, own: Attempts) -> None:
     from gradscribe.frontend.operators import truth
     from gradscribe.frontend.statements import statements
 
-    take_back = _taking_back(lowering)
+    trial = lowering.trial()
     known: bool | Value = True
     if not isinstance(node.test, gast.Constant):
         known = truth(lowering, condition(lowering, node.test))
         if known is False:
             statements(lowering, node.orelse)
             return
-        take_back()
+        trial.take_back()
     try:
         if _TEST_INSIDE in own.ways:
             raise TestWithEffectsError
@@ -297,13 +280,13 @@ def _run_while(lowering: Lowering, node: Any, own: Attempts) -> None:
     except EverOtherTypesError:
         raise
     except UnsupportedError as error:
-        take_back()
+        trial.take_back()
         if known is not True or isinstance(node.test, gast.Constant):
             raise
         _unroll_while(lowering, node, error)
     except TestWithEffectsError:
         own.ways.add(_TEST_INSIDE)
-        take_back()
+        trial.take_back()
         run_loop(lowering, with_test_inside(lowering, node), None, lambda: False)
 
 

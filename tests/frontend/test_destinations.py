@@ -102,6 +102,24 @@ def changed_by_functions(x):
     return np.sum(B * B) + np.sum(x)
 
 
+def values_in_turn(x, A):
+    """More or fewer values than places; arrays that do not lie in C order."""
+    y, B, C, D = x * 1, A * 1, A * 1, A.T * x[0]
+    np.put(y, [0, 1, 3], x[:2])
+    y.put(2, x[1:])
+    np.put(y, [0, 9, -3], x[2:], mode="clip")
+    np.put(B, np.array([[0, 3], [5, 7]]), np.reshape(x[:2], (2, 1)))
+    np.place(B, B > 0.8, np.stack((x, x * 2)))
+    np.putmask(B, B < 0.3, np.stack((x, x * 3)))
+    np.putmask(y, y > 0.3, x[1:])
+    np.fill_diagonal(B, x[:2])
+    np.fill_diagonal(C, x)
+    np.put(D, [1, 5, -1], x[2:])
+    np.fill_diagonal(D, x[1:3], wrap=True)
+    weights = np.arange(12.0)
+    return np.sum(y * x) + np.sum(np.ravel(B * C * D.T) * weights) + np.sum(np.ravel(D) * weights)
+
+
 def sequences_stored(x):
     A = np.zeros((2, 3))
     A[0] = [x[0], x[1] * x[2], 1.0]
@@ -136,6 +154,7 @@ def sorted_along_axes(A):
         (at_places, (x4, A34, repeated, values)),
         (changed_by_methods, (x4,)),
         (changed_by_functions, (x4,)),
+        (values_in_turn, (x4, A34)),
         (sequences_stored, (x4,)),
         (swapped, (A34, x4)),
         (sorted_along_axes, (np.sin(A34 * 9),)),
@@ -144,6 +163,13 @@ def sorted_along_axes(A):
 )
 def test_arrays_are_changed_as_numpy_does(function: Any, args: Any) -> None:
     check(function, *args)
+
+
+def test_recorded_arrays_are_changed_so_too() -> None:
+    value, found = gs.value_and_grad(values_in_turn, (0, 1), compile=False)(x4, A34)
+    assert value == values_in_turn(x4, A34)
+    for a, b in zip(found, gs.grad(values_in_turn, (0, 1))(x4, A34), strict=True):
+        np.testing.assert_allclose(a, b)
 
 
 def test_where_cuts_the_derivative_off() -> None:

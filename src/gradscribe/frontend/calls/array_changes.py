@@ -11,6 +11,16 @@ from typing import Any
 import numpy as np
 
 
+def as_often_as_needed(values: Any, shape: Any) -> Any:
+    """The values in turn, in this shape, where there are more or fewer of them than one."""
+    if np.ndim(values) == 0 or np.shape(values) == shape:
+        return values
+    count = 1
+    for n in shape:
+        count = count * n
+    return np.reshape(np.ravel(values)[np.arange(count) % np.size(values)], shape)
+
+
 def fill(a: Any, value: Any) -> None:
     """`a.fill(value)`."""
     if np.ndim(value):
@@ -24,7 +34,8 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None) -> Non
 
 
 def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
-    """`np.put(a, ind, v)`, for as many values as indices, or one."""
+    """`np.put(a, ind, v)`."""
+    v = as_often_as_needed(v, np.shape(ind))
     if mode == "wrap":
         ind = np.mod(ind, np.size(a))
     if mode == "clip":
@@ -32,7 +43,8 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     if np.ndim(a) == 1:
         a[ind] = v
     else:
-        a.ravel()[ind] = v
+        places = np.arange(np.size(a))[ind]
+        a[np.unravel_index(places, np.shape(a))] = v
 
 
 def put_values(a: Any, indices: Any, values: Any, mode: Any = "raise") -> None:
@@ -53,10 +65,10 @@ def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
     rows, columns = a.shape
     if wrap:
         places = np.arange(0, np.size(a), columns + 1)
-        a[places // columns, places % columns] = val
+        a[places // columns, places % columns] = as_often_as_needed(val, np.shape(places))
     else:
         i = np.arange(min(rows, columns))
-        a[i, i] = val
+        a[i, i] = as_often_as_needed(val, np.shape(i))
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
@@ -66,17 +78,17 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     if np.ndim(vals) == 0:
         arr[mask] = vals
     else:
-        arr[mask] = vals[np.arange(np.sum(mask)) % len(vals)]
+        arr[mask] = np.ravel(vals)[np.arange(np.sum(mask)) % np.size(vals)]
 
 
 def putmask(a: Any, mask: Any, values: Any) -> None:
-    """`np.putmask(a, mask, values)`, for one value, or values of the shape of a."""
+    """`np.putmask(a, mask, values)`: each value at its own place, those of fewer in turn."""
     if np.asarray(mask).dtype != np.bool_:
         mask = np.not_equal(mask, 0)
     if np.ndim(values) == 0:
         a[mask] = values
     else:
-        a[mask] = values[mask]
+        a[mask] = as_often_as_needed(values, np.shape(a))[mask]
 
 
 def change_each(x: Any, index: Any, values: Any, operation: Any) -> None:

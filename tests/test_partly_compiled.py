@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import sys
 from collections import namedtuple
 from typing import Any
@@ -12,7 +13,13 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
-from gradscribe.errors import ArgumentError, GradscribeError, NotSpecializedError, UnsupportedError
+from gradscribe.errors import (
+    ArgumentError,
+    GradscribeError,
+    NoDerivativeError,
+    NotSpecializedError,
+    UnsupportedError,
+)
 
 
 def told(error: GradscribeError) -> tuple[str, str]:
@@ -838,3 +845,41 @@ def test_native_code_has_no_recorded_calls():
 def test_compiled_code_that_differentiates_is_refused_as_before():
     with pytest.raises(GradscribeError, match="`eval` is not supported"):
         gs.grad(loss)(X, W)
+
+
+@validated
+def shown(v):
+    return str(v)
+
+
+@validated
+def doubled_and_shown(v):
+    return v * 2, str(v)
+
+
+@validated
+def as_hexadecimal(v):
+    return float(v).hex()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: float(shown(x[0])) * x[1],
+        lambda x: doubled_and_shown(x[0])[0] * float(doubled_and_shown(x[0])[1][:4]),
+        lambda x: float.fromhex(as_hexadecimal(x[0])) * x[1],
+        lambda x: json.loads(json.dumps(float(x[0]))) * 1.0,
+    ],
+)
+def test_no_number_comes_out_of_a_call_in_a_text(function):
+    """A text has no derivative; the number that is read from it may be what is differentiated."""
+    for transform in (gs.grad(function, compile="auto"), gs.hessian(function, compile="auto")):
+        with pytest.raises(NoDerivativeError):
+            transform(X)
+
+
+def test_texts_of_what_is_differentiated_may_decide():
+    def loss(x):
+        return x[0] * len(shown(x[0])) if shown(x[0]).startswith("0") else x[1]
+
+    np.testing.assert_array_equal(gs.grad(loss, compile="auto")(X), [3.0, 0.0, 0.0])

@@ -137,6 +137,13 @@ def form_of(
     return OtherForm(cls.__name__)
 
 
+def has_text(form: Form) -> bool:
+    """Whether there is a text in a value of this form: a number could be read from it."""
+    if isinstance(form, TupleForm):
+        return any(map(has_text, form.items))
+    return isinstance(form, StaticForm) and isinstance(form.value, str)
+
+
 def joined(forms: Iterable[Form]) -> Form | None:
     """What forms have in common; None if they need different types, or one has none."""
     first, *others = forms

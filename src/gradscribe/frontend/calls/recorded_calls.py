@@ -23,6 +23,7 @@ from typing import Any
 from gradscribe.errors import GradscribeError
 from gradscribe.frontend.calls import recorded_prelude
 from gradscribe.frontend.calls.run_time_arguments import argument_of
+from gradscribe.frontend.calls.varying import may_vary
 from gradscribe.frontend.dependencies import is_library, is_tool_module
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Call, Recording
@@ -149,6 +150,8 @@ def _record(
     given = (*arguments, *keywords.values())
     for item in given:
         _refuse_unlike(lowering, node, item)
+    if observed.has_text(form) and any(may_vary(lowering, item) for item in given):
+        raise _refusal(lowering, node, "it makes a text of what may be differentiated")
     tree = (
         tuple(argument_of(lowering, item) for item in arguments),
         {key: argument_of(lowering, item) for key, item in keywords.items()},

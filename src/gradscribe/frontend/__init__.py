@@ -13,7 +13,7 @@ from typing import Any
 import gast
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend import inputs, outside
+from gradscribe.frontend import inputs, outside_memory
 from gradscribe.frontend.calls import (
     builtin_functions,
     callables,
@@ -107,7 +107,7 @@ def lower(
         result = _run(lowering, Frame(source, function, names))
         lowering.builder.location = source.location(source.node)
         contexts.refuse_changed_mode(lowering)
-        outside.refuse_stores_to_buffers(lowering)
+        outside_memory.refuse_stores(lowering)
         lent_containers.at_the_end(lowering)
         return lowered(lowering, function, parameters, given, attributes, result)
     except (AlwaysRaisesError, EverOtherTypesError, MisfitError) as error:

@@ -12,10 +12,17 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend import outside, scope
+from gradscribe.frontend import kept_memory, outside, scope
 from gradscribe.frontend.bindings import dotted
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import inlining, iterator_tools, keyed_dicts, tensors, unpacking
+from gradscribe.frontend.calls import (
+    foreign,
+    inlining,
+    iterator_tools,
+    keyed_dicts,
+    tensors,
+    unpacking,
+)
 from gradscribe.frontend.control import comprehensions
 from gradscribe.frontend.data import sets
 from gradscribe.frontend.data.attributes import attribute, method_or_attribute
@@ -320,6 +327,9 @@ def _formatted(lowering: Lowering, node: Any) -> Any:
             parts.append((lowering.value(item), part.conversion, form))
     if all(isinstance(part, str) for part in parts):
         return Static("".join(parts))
+    values = [part[0] for part in parts if isinstance(part, tuple)]
+    if foreign.may_lead_to_memory(lowering, values):
+        kept_memory.bring_into_step(lowering)
     return lowering.emit(FORMAT, {"parts": tuple(parts)})
 
 

@@ -110,6 +110,11 @@ def _renew(lowering: Lowering, handles: Mapping[Storage, Handle]) -> None:
             held[storage] = contents
 
 
+def bring_into_step(lowering: Lowering) -> None:
+    """Let whoever has kept memory find in it what the program has stored since."""
+    _renew(lowering, handle(lowering, ()))
+
+
 def after_call(lowering: Lowering, storage: Storage, call: Value) -> Value:
     """What the program holds in this memory after a call that may have written to it."""
     kept = lowering.kept.handles[storage]

@@ -13,6 +13,7 @@ from gradscribe.frontend.data.places import Place
 from gradscribe.frontend.interface import Capture, Dependency, Path
 from gradscribe.frontend.values import Cell, ListRef, ObjectRef, Ref, Storage
 from gradscribe.ir.core import Operation, Parameter, Value
+from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Type
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Outside:
     stands of what is added to them. as_objects: whether containers are taken as the objects that
     they are, not as inputs.
     found: the arrays among the captures, by identity; memory: the objects whose memory they show;
-    buffers: such objects that the function reads, by identity.
+    shown: the objects that unread code is given, with their names, by identity.
     reaching: the functions from outside that unread code was given (see `outside_reach`); reached:
     the objects that these may change; rebound: the places of variables that they assign; seen: the
     captured arrays that they see, with the way from a function to each.
@@ -98,7 +99,7 @@ class Outside:
     exposed: set[int] = field(default_factory=set)
     found: dict[int, Any] = field(default_factory=dict)
     memory: dict[Storage, Any] = field(default_factory=dict)
-    buffers: dict[int, ObjectRef] = field(default_factory=dict)
+    shown: dict[int, tuple[Any, str]] = field(default_factory=dict)
     reaching: dict[int, Any] = field(default_factory=dict)
     reached: dict[int, Any] = field(default_factory=dict)
     rebound: set[Any] = field(default_factory=set)
@@ -112,6 +113,11 @@ class Outside:
     numbers: dict[Value, tuple[Any, ...]] = field(default_factory=dict)
     constants: set[Value] = field(default_factory=set)
     known: frozenset[tuple[Any, ...]] = frozenset()
+
+    def show(self, target: Any, name: str = "") -> None:
+        """Note what unread code is given."""
+        found = name or probe(target, "__name__") or type(target).__name__
+        self.shown[id(target)] = target, str(found)
 
     def meet(self, ref: ObjectRef, *, compared: bool = False) -> None:
         """Note where an object was found, and whether it matters which one it is."""

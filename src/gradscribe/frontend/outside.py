@@ -40,7 +40,7 @@ from gradscribe.frontend.values import (
     TupleOf,
     ViewOf,
 )
-from gradscribe.ir.probing import derived_number, has, probe, redefined
+from gradscribe.ir.probing import derived_number, has, in_class, probe, redefined
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import DISTRIBUTIONS
 
@@ -52,6 +52,10 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     """The frontend value of an object found at a path outside the function."""
     refuse_reached(lowering, value, path, name)
     refuse_derived_number(lowering, value, name)
+    if isinstance(value, _BOUND) and isinstance(value.__self__, _WITH_ITEMS):
+        depend(lowering, path.attribute("__name__"), value.__name__, "equality")
+        receiver = external(lowering, value.__self__, path.attribute("__self__"), name)
+        return BoundMethod(receiver, value.__name__)
     if isinstance(value, (*RESOLVED, enum.Enum)) or is_transformed(value):
         resolve(lowering, path, value)
         return Static(value)
@@ -70,7 +74,7 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
         return _grown(lowering, ObjectRef(value, path, name, grown=True))
     if is_input(value):
         return inputs.captured_variable(lowering, value, path, name)
-    if isinstance(value, CALLABLES) or (callable(value) and probe(value, "__dict__") is None):
+    if isinstance(value, CALLABLES) or _is_function(value):
         depend(lowering, path, value)
         return Static(value)
     if is_of_scipy(value) or is_of_scipy(probe(value, "__self__")):
@@ -85,9 +89,19 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     if isinstance(value, functools.partial):
         return partial_of(lowering, value, path, name)
     found = ObjectRef(value, path, name=name)
-    for memory in _memories(value):
-        lowering.outside.buffers[id(memory)] = found
     return opened(lowering, found) if has(type(value), "_fields") else found
+
+
+_BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
+_WITH_ITEMS = (np.ndarray, list, dict, set, collections.deque)
+"""Methods of these, such as `keep = log.append`, are calls of methods: what they change is seen."""
+
+
+def _is_function(value: Any) -> bool:
+    """Whether an object of compiled code is one that is called, and no more: pointers of cffi can
+    be called, too, whatever they point to."""
+    is_data = in_class(type(value), "__getitem__") is not None
+    return callable(value) and probe(value, "__dict__") is None and not is_data
 
 
 def _grown_classes(lowering: Lowering) -> tuple[type, ...]:
@@ -227,6 +241,8 @@ def _name_of_item(owner: ObjectRef, key: Any) -> str:
 def attribute_of_object(lowering: Lowering, node: Any, owner: ObjectRef, name: str) -> Any:
     """What an object itself holds under a name: an implicit input or a static object."""
     path = owner.path.attribute(name)
+    if name not in (probe(owner.target, "__dict__") or ()):  # it is computed
+        lowering.outside.show(owner.target, owner.name)
     return external(lowering, getattr(owner.target, name), path, name_along(lowering, path))
 
 
@@ -261,6 +277,8 @@ def item_of_object(lowering: Lowering, node: Any, owner: ObjectRef, key: Any) ->
         refuse_changed(lowering, owner.name)
     refuse_exposed(lowering, owner)
     lowering.outside.meet(owner)
+    if not isinstance(owner.target, (list, tuple, dict)):
+        lowering.outside.show(owner.target, owner.name)
     try:
         value = owner.target[key]
     except (TypeError, LookupError) as error:
@@ -302,21 +320,6 @@ def memory_of(value: Any) -> Any:
         if below is None:
             return value
         value = below
-
-
-def _memories(value: Any) -> list[Any]:
-    """The objects whose memory an object shows, or, as a pointer of ctypes does, leads to."""
-    kept = probe(value, "_objects") if memory_of(value) is value else None
-    below = kept.values() if isinstance(kept, dict) else ()
-    return [memory_of(value), *map(memory_of, below)]
-
-
-def refuse_stores_to_buffers(lowering: Lowering) -> None:
-    """Refuse stores to arrays from outside that show the memory of an object which the function
-    reads, too."""
-    for storage, memory in lowering.outside.memory.items():
-        if storage in lowering.changes.stored and id(memory) in lowering.outside.buffers:
-            refuse_changed(lowering, lowering.outside.buffers[id(memory)].name)
 
 
 def refuse_changed(lowering: Lowering, name: str) -> NoReturn:

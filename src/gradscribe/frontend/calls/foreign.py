@@ -23,7 +23,12 @@ from typing import Any, TypeGuard
 
 import gast
 
-from gradscribe.frontend import contiguity, kept_memory, kept_variables, outside
+from gradscribe.frontend import (
+    contiguity,
+    kept_memory,
+    kept_variables,
+    outside,
+)
 from gradscribe.frontend.calls import lent_containers, outside_reach
 from gradscribe.frontend.calls.function_objects import captured, may_call, parts_of
 from gradscribe.frontend.calls.run_time_arguments import argument_of
@@ -46,6 +51,7 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Array, Opaque, Type
+from gradscribe.primitives import log_calls
 from gradscribe.primitives.contract_kinds import UNKNOWN, Contract, parameters
 from gradscribe.primitives.contracts import (
     called_back,
@@ -66,9 +72,11 @@ def call(
 ) -> Any:
     """A call that may write to the arrays that it is given. given: its arguments and keywords.
 
-    Where an object among these leads to memory that other calls use, this is such a call, too.
+    Where an object among these leads to memory that other calls use, this is such a call, too; and
+    what it gives may keep what it is given, if nothing more is known of that.
     """
     arguments, keywords = given
+    callee, arguments = shown_to_others(callee, arguments, keywords)
     if may_lead_to_memory(lowering, [*arguments, *keywords.values()]):
         contract = replace(contract, keeps=True)
     items = contract.written(callee, arguments, keywords)
@@ -86,7 +94,8 @@ def call(
     if contract.keeps:
         items = [*arguments, *keywords.values()]
     items += [item for item in called if item not in items]
-    reached = _arrays(lowering, items)
+    shows = replace(contract, keeps=contract.keeps or leads(type_, contract))
+    reached = _arrays(lowering, [*items, *arguments, *keywords.values()] if shows.keeps else items)
     for number, item in enumerate(items):
         is_receiver = number == 0 and isinstance(callee, Method)
         if isinstance(item, ObjectRef) and is_receiver and hasattr(item.target, "__dict__"):
@@ -95,7 +104,7 @@ def call(
             outside.expose(lowering, below)
     for storage in reached:
         contiguity.check_shown(lowering, node, _name(callee), lowering.contents[storage])
-    shown = _shown(lowering, node, callee, reached, contract)
+    shown = _shown(lowering, node, callee, reached, shows)
     held = {storage: lowering.contents[storage] for storage in reached}
     lowering.contents.update((storage, shown[storage]) for storage in reached)
     seen = outside_reach.before(lowering, list(reached)) if contract.keeps or called else {}
@@ -116,7 +125,7 @@ def call(
         kept_variables.read_back(lowering)
     if not contract.only_reads:
         for storage, array in shown.items():
-            _write(lowering, storage, array, result, contract)
+            _write(lowering, storage, array, result, shows)
     outside_reach.after(lowering, _name(callee), seen, result)
     if not contract.only_reads:
         lent_containers.after_call(lowering, node, _name(callee), lents)
@@ -125,6 +134,26 @@ def call(
     if isinstance(type_, Array):  # it may be a view of what was given
         result = lowering.emit(COPY, {"x": result})
     return lowering.wrap(result, frozenset(reached))
+
+
+def shown_to_others(
+    callee: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]
+) -> tuple[Any, tuple[Any, ...]]:
+    """The function to be called, and its arguments: of what is logged it is checked that handlers
+    and filters of the user's change nothing (see `log_calls`)."""
+    if not all(isinstance(item, Static) for item in (*arguments, *keywords.values())):
+        receiver = (
+            arguments[0].target if arguments and isinstance(arguments[0], ObjectRef) else None
+        )
+        if log_calls.goes_through_others(callee, receiver):
+            return log_calls.only_shown, (Static(callee), *arguments)
+    return callee, arguments
+
+
+def leads(type_: Type, contract: Contract) -> bool:
+    """Whether a call gives an object that may show the memory of what it was given: a view."""
+    is_object = isinstance(type_, Opaque) and not is_immutable(type_.cls)
+    return is_object and (contract.connects or not contract.only_reads)
 
 
 def may_lead_to_memory(lowering: Lowering, items: Iterable[Any]) -> bool:

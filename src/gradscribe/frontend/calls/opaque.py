@@ -44,7 +44,6 @@ from gradscribe.ir.types import (
     is_differentiable,
     is_integer,
 )
-from gradscribe.primitives import log_calls
 from gradscribe.primitives.contract_kinds import HOLDS, PURE, UNKNOWN
 from gradscribe.primitives.control import EFFECT, RUN
 from gradscribe.primitives.typing import type_of
@@ -95,6 +94,7 @@ def call(
     if isinstance(text, str):
         return _in_text(lowering, Method(callee.__name__), (Static(text), *arguments), keywords)
     _refuse_by_name(lowering, node, callee, name)
+    lowering.outside.show(callee)
     unused = node is lowering.discarded or callee in _TEXTS
     if not unused and any(may_vary(lowering, item, surely=True) for item in given):
         lowering.unsupported(
@@ -120,9 +120,19 @@ def call(
     cls = callee if isinstance(callee, type) else None
     type_ = RESULTS.get(callee) or CONVERSIONS.get(callee) or _of_scipy(callee, keywords)
     type_ = type_ or Opaque(cls)
-    if not contract.is_pure or calls_back:
+    is_leading = node is not lowering.discarded and foreign.leads(type_, contract)
+    if not contract.is_pure or calls_back or is_leading:
         return foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
     return emit(lowering, callee, arguments, keywords, type_)
+
+
+def as_it_is(lowering: Lowering, value: Value) -> Value:
+    """An operand of an operation; an object that may show memory which unread code has kept, as an
+    array of what is in that now."""
+    if not foreign.may_lead_to_memory(lowering, [value]):
+        return value
+    found: Value = emit(lowering, np.asarray, (value,), {}, Opaque(np.ndarray))
+    return found
 
 
 def _of_scipy(callee: Any, keywords: dict[str, Any]) -> Type | None:
@@ -176,10 +186,7 @@ def emit(
     """Append a call whose result has this type. Of an object that may lead to memory which unread
     code has kept, it is one of those that may use that."""
     items = (*arguments, *keywords.values())
-    if arguments and any(not isinstance(item, Static) for item in items):
-        receiver = arguments[0].target if isinstance(arguments[0], ObjectRef) else None
-        if log_calls.goes_through_others(callee, receiver):
-            callee, arguments = log_calls.only_shown, (Static(callee), *arguments)
+    callee, arguments = foreign.shown_to_others(callee, arguments, keywords)
     if foreign.may_lead_to_memory(lowering, items):
         contract = UNKNOWN if callee in _STORING else HOLDS
         node, given = lowering.frame.statement, (arguments, keywords)
@@ -250,7 +257,9 @@ def method(
     if type_ is not None:
         return emit(lowering, Method(name), (receiver, *arguments), keywords, type_, RUN)
     contract = foreign.method_contract(_class_of(receiver), name, given)
-    if not contract.is_pure or foreign.calls_back(Method(name), given):
+    calls_back = foreign.calls_back(Method(name), given)
+    is_leading = node is not lowering.discarded and foreign.leads(Opaque(), contract)
+    if not contract.is_pure or calls_back or is_leading:
         given = ((receiver, *arguments), keywords)
         return foreign.call(lowering, node, Method(name), given, Opaque(), contract)
     return emit(lowering, Method(name), (receiver, *arguments), keywords, Opaque())

@@ -25,6 +25,7 @@ def argument_of(lowering: Lowering, item: Any, made: Mapping[Storage, Value] | N
     """A value as an argument of such a call: a tree of static objects and IR values. made: the
     objects that some of the containers in it are."""
     if isinstance(item, Static):
+        lowering.outside.show(item.value)
         return item.value
 
     def below(part: Any) -> Any:

@@ -50,6 +50,8 @@ def read(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
             f"`{name}` of a {python.__name__} made in the function is not supported",
             "use a list or dict",
         )
+    if isinstance(owner, ObjectRef) and _finds_attributes(owner.target) and has(owner.target, name):
+        return outside.attribute_of_object(lowering, node, owner, name)
     what = f"`{class_of(owner).__name__}` has no attribute `{name}`"
     return lowering.raises(node, AttributeError(what), what, "store it first")
 
@@ -123,3 +125,9 @@ def _is_slot(target: Any, name: str) -> bool:
     kind = in_class(type(target), name, None)
     is_member = isinstance(kind, (types.MemberDescriptorType, types.GetSetDescriptorType))
     return is_member and hasattr(target, name)
+
+
+def _finds_attributes(target: Any) -> bool:
+    """Whether the class of an object finds its attributes itself, in C: a `struct` of cffi."""
+    own = in_class(type(target), "__getattribute__")
+    return isinstance(own, types.WrapperDescriptorType) and own is not object.__getattribute__

@@ -189,6 +189,7 @@ def _change(lowering: Lowering, node: Any, primitive: Any, target: Ref, value: V
     check_store(lowering, node, storage)
     if isinstance(value.type, Array) and not value.type.rank:
         value = _as_element(lowering, target, value)
+    value = opaque.as_it_is(lowering, value)
     path = tuple((step, arguments) for step, arguments, _ in target.path)
     contents: Value = lowering.contents[storage]
     if _is_floating(value) and number_classes.may_hold_integers(lowering, contents):

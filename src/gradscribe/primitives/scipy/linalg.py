@@ -81,11 +81,13 @@ def solve(
 
 
 def _read(a, assume_a, lower):
-    """The matrix that is meant where a part of it is read: a triangle, the diagonal."""
+    """The matrix that is meant where a part of it is read: a triangle, a few diagonals."""
     if assume_a in ("sym", "symmetric", "her", "hermitian", "pos", "positive definite"):
         return hermitian_of(a, "L" if lower else "U")
     if assume_a in ("upper triangular", "lower triangular"):
         return np.triu(a) if assume_a == "upper triangular" else np.tril(a)
+    if assume_a == "tridiagonal":
+        return np.triu(np.tril(a, 1), -1)
     return a * identity_like(a) if assume_a == "diagonal" else a
 
 

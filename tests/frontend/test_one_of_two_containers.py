@@ -196,6 +196,47 @@ def test_what_a_loop_makes_one_of_two_is_right_or_refused(new: str) -> None:
         assert "may share memory" in str(error)
 
 
+CONTENTS = ["[x * 2.0]", "[x[0]]", "[[x * 3.0], [x]]", "([x], 2.0)", "(x, {'a': x})"]
+DECIDED = [
+    "((i == 1) and b or b)",
+    "((i == 1) and b or a)",
+    "((x[0] > 0) and b or a)",
+    "(x[i] and b or b)",
+    "((i == 1) and (x[0] > 0) and b or a)",
+    "(((i == 1) or b) and a)",
+]
+
+
+@pytest.mark.parametrize("new", CONTENTS)
+@pytest.mark.parametrize("decided", DECIDED)
+@pytest.mark.parametrize("bound", ["a, c = [{}, a]", "a = {}", "c = {}; a = c"])
+def test_a_loop_leaves_the_operand_that_decided(new: str, decided: str, bound: str) -> None:
+    lines = (
+        f"a, b = {new}, {new.replace('x', '(x * x)')}",
+        "for i in range(3):",
+        f"    {bound.format(decided)}",
+        "    x = x * 1.1",
+        "return np.sum(a[0]) + 2 * np.sum(b[0])",
+    )
+    check(program_of(*lines))
+
+
+@pytest.mark.parametrize("decided", ["(i == 1) and b", "(x[0] < 0) and b"])
+def test_a_loop_leaves_an_operand_of_two_kinds(decided: str) -> None:
+    lines = (
+        "a, b = [x * 2.0], [x * 3.0]",
+        "for i in range(1, 3):",
+        f"    a, _ = [{decided}, a]",
+        "return np.sum(a[0] if isinstance(a, list) else x) + np.sum(b[0])",
+    )
+    check(program_of(*lines))
+
+
+def test_what_decided_is_not_what_is_merged_with_it() -> None:
+    lines = ("q = (x[0] > 0) and ([x] if x[1] > 1 else 5.0)", "return np.sum(x) * (7 if q else 8)")
+    check(program_of(*lines))
+
+
 BASE, OTHER = {"a": 1.0}, {"a": 2.0}
 
 

@@ -31,7 +31,7 @@ from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import BINARY, UNARY, compare, operate, truth
 from gradscribe.frontend.refusals import refused
-from gradscribe.frontend.splitting import choose, for_each_kind, resolved
+from gradscribe.frontend.splitting import choose, for_each_kind, note_decider, resolved
 from gradscribe.frontend.values import (
     BoundMethod,
     DictRef,
@@ -42,6 +42,7 @@ from gradscribe.frontend.values import (
     Unbound,
     is_number,
 )
+from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.control import FORMAT
 
@@ -136,11 +137,18 @@ def _until_decided(lowering: Lowering, node: Any, evaluate: Callable[[Any], Any]
         item = evaluate(node.values[position])
         if position == len(node.values) - 1:
             return item
+        return for_each_kind(lowering, node, (item,), functools.partial(decided, position))
+
+    def decided(position: int, item: Any) -> Any:
         known = truth(lowering, item)
+        if isinstance(known, Value):  # also that of an operand that has decided before
+            known = lowering.assumed.get(lowering.numbering.of(known), known)
         if isinstance(known, bool):
             return rest(position + 1) if known is is_and else item
         sides = functools.partial(rest, position + 1), lambda: item
-        return choose(lowering, node, known, *(sides if is_and else sides[::-1]))
+        result = choose(lowering, node, known, *(sides if is_and else sides[::-1]))
+        note_decider(lowering, result, known, not is_and)
+        return result
 
     return rest(0)
 

@@ -155,6 +155,22 @@ def for_each_kind(
     return conditional(lowering, node, item.flag, side(item.first), side(item.second))
 
 
+def note_decider(lowering: Lowering, result: Any, tested: Value, outcome: bool) -> None:
+    """Of `a and b` or `a or b`, where that is of two kinds, note the truth of the operand that was
+    tested and has decided: the result has a value for the path on which it does, and for no other.
+    """
+    if not isinstance(result, Either):
+        return
+    flag = lowering.builder.definition(result.flag)
+    is_truth = flag is not None and flag.callee is bool and flag.operands == (tested,)
+    if result.flag is not tested and not is_truth:  # it was merged of several
+        return
+    decider = result.first if outcome else result.second
+    made = lowering.builder.definition(decider) if isinstance(decider, Value) else None
+    if made is not None and made.regions:
+        lowering.assumed = {**lowering.assumed, lowering.numbering.of(decider): outcome}
+
+
 def without_none(lowering: Lowering, frame: Frame, result: Any) -> Any:
     """What the function of a frame returns; where that is a value on one path and None on another,
     the latter raises: None has no derivative."""

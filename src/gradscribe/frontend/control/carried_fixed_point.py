@@ -109,8 +109,10 @@ class FixedPoint:
         entry.mode, entry.types = "survivor", types
 
     def _survives(self, entry: Entry) -> bool:
-        is_read = self._live is None or isinstance(entry.key, Cell) or entry.key in self._live
-        return entry.survives and is_read
+        return entry.survives and self._is_live(entry)
+
+    def _is_live(self, entry: Entry) -> bool:
+        return self._live is None or isinstance(entry.key, Cell) or entry.key in self._live
 
     def demand(self, entry: Entry) -> None:
         """A trip reads a name that it is bound to late: from now on, carry its first value, too."""
@@ -211,19 +213,31 @@ class FixedPoint:
             else:
                 self.demand(entry)
             return False
-        if entry.key == RETURN_VALUE and isinstance(end, Either):
-            self._note_end(entry, end)
-            if isinstance(entry.found, Choice):
-                entry.mode, entry.choice, entry.types = "either", entry.found, entry.found_types
-                return False
+        if isinstance(end, Either) and self._carries_late_kinds(entry, end):
+            return False
         types = [self.lengths.first(leaf.type) for leaf in leaves or ()]
-        if entry.types and not types:
+        if entry.types and isinstance(end, Unbound):
             return True  # this trip ends without the name, as one that raises does
         if entry.types is None or len(entry.types) != len(types):
-            settled = entry.types == types or not types
+            settled = entry.types == types or not (entry.types or types)
             entry.types = types
             return settled
         return self._join(entry, leaves or [])
+
+    def _carries_late_kinds(self, entry: Entry, end: Either) -> bool:
+        """Whether what a trip leaves of several kinds, where that is read later, is carried with
+        what was there before the loop."""
+        self._note_end(entry, end)
+        if not isinstance(entry.found, Choice):
+            return False
+        if entry.key == RETURN_VALUE:
+            entry.mode, entry.choice, entry.types = "either", entry.found, entry.found_types
+            return True
+        has_start = kind_of(self.lowering, self._start(entry.key), self.entry.contents) is not None
+        if has_start and self._is_live(entry):
+            self._carry_kinds(entry)
+            return True
+        return False
 
     def _is_never_bound(self, entry: Entry, end: Any) -> bool:
         """Whether a name has no value before the loop, nor after a trip: a loop in the body that

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe.errors import UnsupportedError
 from tests.frontend.oracles import check
 
 X = np.array([0.5, 1.5, 2.5])
@@ -97,3 +98,19 @@ def test_the_sum_of_products() -> None:
 @pytest.mark.skipif(not hasattr(math, "fma"), reason="new in CPython 3.13")
 def test_products_and_sums_that_are_rounded_once() -> None:
     check(lambda x: math.fma(x, x * 2, math.sin(x)), 1.3)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda d: math.log(d, None),
+        lambda d: math.log(d, base=2),
+        lambda d: math.sqrt(x=d),
+        lambda d: math.pow(d, None),
+        lambda d: math.hypot(d, "a"),
+    ],
+)
+def test_functions_of_math_refuse_for_tensors_what_python_refuses(call):
+    with pytest.raises(UnsupportedError) as refusal:
+        gs.differentiable(lambda x: call(x[0]))(gs.tensor([0.7, 1.3], requires_grad=True))
+    assert isinstance(refusal.value, TypeError)

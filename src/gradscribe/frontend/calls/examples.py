@@ -3,7 +3,8 @@ does in the program.
 
 `Examples(lowering)` have the lengths of the specializing call; `Examples(lowering, certain=True)`
 are of the types alone, whatever the lengths: what Python raises for them it raises in each call.
-Of what may be a Tensor there is none.
+Of what may be a Tensor there is none, but for `complex` and functions of `math`, which make
+a number of it.
 """
 
 from __future__ import annotations
@@ -49,8 +50,9 @@ class RaisedError(Exception):
 class Examples:
     """Makes values like those that items of the frontend stand for."""
 
-    def __init__(self, lowering: Lowering, certain: bool = False) -> None:
+    def __init__(self, lowering: Lowering, certain: bool = False, callee: Any = None) -> None:
         self.lowering, self.certain = lowering, certain
+        self.converts = callee is complex or getattr(callee, "__module__", None) == "math"
 
     def of(self, item: Any) -> Any:
         """A value like the one that an item stands for."""
@@ -107,7 +109,8 @@ class Examples:
         raise UnknownError
 
     def _of_type(self, value: Value) -> Any:
-        if self.lowering.has_tensors and not _is_no_tensor(value.type):
+        may_be_tensor = self.lowering.has_tensors and not _is_no_tensor(value.type)
+        if may_be_tensor and not (self.converts and isinstance(value.type, Scalar)):
             raise UnknownError
         try:
             if self.certain:

@@ -328,7 +328,7 @@ def _called(
     lowering: Lowering,
     certain: bool = False,
 ) -> Call:
-    examples = Examples(lowering, certain)
+    examples = Examples(lowering, certain, getattr(callee, "value", None))
     if isinstance(callee, Static) and callable(callee.value):
         function = _harmless(callee.value, certain)
     elif isinstance(callee, LocalFunction):  # its example takes no arguments

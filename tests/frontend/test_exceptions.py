@@ -14,6 +14,7 @@ import pytest
 import gradscribe as gs
 from gradscribe.errors import UnsupportedError
 from tests.frontend.oracles import agrees
+from tests.properties.grammar.programs import compiled
 
 x5 = np.linspace(0.5, 2.0, 5)
 
@@ -661,3 +662,46 @@ def unused_mean_or_triple(x):
 @pytest.mark.parametrize("first", [0.5, 2.5])
 def test_warnings_that_are_errors_are_handled(function, first: float) -> None:
     gs.testing.check_grad(function, np.array([first, 2.0]))
+
+
+VAST = [
+    "float(10**400)",
+    "10**400 * 1.0",
+    "10**400 + 1.5",
+    "-(10**400) / 3",
+    "n ** 400 * 1.5",
+    "(n ** 400 + 1) * 0.5",
+    "(1 << (n * 200)) * 0.5",
+    "math.factorial(n * 30) * 0.5",
+]
+
+
+@pytest.mark.parametrize("vast", VAST)
+@pytest.mark.parametrize("read", ["s", "s + (y if y < 1 else 4.0)"])
+@pytest.mark.parametrize("n", [1, 10])
+def test_integers_beyond_all_floats_raise_what_the_program_handles(vast, read, n):
+    lines = (
+        "def program(x, n):",
+        "    s = x[0] * x[1]",
+        "    try:",
+        f"        y = {vast}",
+        "        s = s * 2.0",
+        "    except OverflowError:",
+        "        s, y = s * 3.0, 1.0",
+        f"    return {read}",
+    )
+    program = compiled("\n".join(lines))
+    x = np.array([0.5, 1.5])
+    value, gradient = gs.value_and_grad(program)(x, n)
+    assert value == program(x, n)
+    np.testing.assert_allclose(gradient, gs.grad(program, compile=False)(x, n))
+
+
+def test_a_power_without_a_modulus_is_one():
+    def program(x):
+        try:
+            return pow(x[0], 3, None)
+        except TypeError:
+            return 7 * x[0]
+
+    assert gs.grad(program)(np.array([2.0])).tolist() == [12.0]

@@ -121,7 +121,7 @@ class Interference:
 
     def _may_raise(self, operation: Operation, caught: Classes) -> bool:
         """Whether the text of an operation may raise, what is folded into it included."""
-        if may_raise(operation, caught):
+        if may_raise(operation, caught, self._uses.makers(operation)):
             return True
         inner = (o for region in operation.regions for o in walk(region))
         read = (v for o in (operation, *inner) for v in o.operands if v in self._folded)

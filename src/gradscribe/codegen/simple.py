@@ -48,7 +48,8 @@ def _assign(listing: Listing, operation: Operation) -> None:
         listing.add(change, operation.location)
         return
     if not listing.plan.is_used(result):
-        if operation.primitive.effect or may_raise(operation, tuple(listing.catching)):
+        caught, makers = tuple(listing.catching), listing.plan.uses.makers(operation)
+        if operation.primitive.effect or may_raise(operation, caught, makers):
             listing.add(ast.Expr(listing.write.operation(operation)), operation.location)
         return
     bound = target(listing.plan, result)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from gradscribe.ir.core import LOOP, Block, Function, Operand, Operation, Value
 from gradscribe.ir.flow import Loop
-from gradscribe.ir.types import Tuple
+from gradscribe.ir.types import Scalar, Tuple
 from gradscribe.primitives import lists
 from gradscribe.primitives.control import APPEND, ITEM, LENT, PUSH, SET, STACK_POP, TUPLE
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
@@ -38,6 +38,17 @@ class Uses:
 
     def of(self, value: Value) -> list[Site]:
         return self.sites.get(value, [])
+
+    def makers(self, operation: Operation) -> Iterator[Operation]:
+        """What makes the numbers that an operation reads, and those that these are made of."""
+        pending, seen = [*operation.operands], set[Value]()
+        while pending:
+            value = pending.pop()
+            made = self.producer.get(value)
+            if made is not None and value not in seen and isinstance(value.type, Scalar):
+                seen.add(value)
+                pending += made.operands
+                yield made
 
 
 def uses_of(function: Function) -> Uses:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import CALL, IF, Method, Operation, walk
 from gradscribe.ir.probing import probe
-from gradscribe.ir.types import Scalar
+from gradscribe.ir.types import Scalar, is_integer
 from gradscribe.primitives import control, functions, indexing
 
 Classes = tuple[type[BaseException], ...]
@@ -58,6 +59,16 @@ _TOTAL = frozenset(
     | {operator.not_, operator.and_, operator.or_, operator.xor, operator.invert, float, bool}
 )
 """What Python can do with any numbers."""
+
+_GROWING = frozenset(
+    {operator.pow, operator.lshift, math.factorial, math.comb, math.perm, math.prod, int}
+)
+_KEEPING = frozenset(
+    {operator.add, operator.sub, operator.mul, operator.neg, operator.pos, operator.abs}
+    | {operator.floordiv, operator.or_, operator.xor, operator.invert}
+)
+_FLOATS = 2**1000
+"""Python's integers up to here are floats, too, and what is computed of a few of them."""
 
 _LIBRARIES = frozenset(
     {"gradscribe", "numpy", "cupy", "scipy", "math", "builtins", "operator", "_operator"}
@@ -109,6 +120,8 @@ def _raised(operation: Operation, made: dict[Any, Operation]) -> Classes:
         return IndexError, FloatingPointError
     if probe(operation.callee, "__module__", "") in ("numpy.linalg", "numpy.linalg._linalg"):
         return np.linalg.LinAlgError, FloatingPointError
+    if _converts_vast(operation, made):
+        return ValueError, ArithmeticError
     if operation.callee in _DIVISIONS:
         divisor = made.get(operation.operands[1])
         if divisor is not None and divisor.primitive is control.CONSTANT:
@@ -130,6 +143,27 @@ def _raised(operation: Operation, made: dict[Any, Operation]) -> Classes:
         if _is_of_libraries(operation.callee)
         else _ANYTHING
     )
+
+
+def _converts_vast(operation: Operation, made: dict[Any, Operation]) -> bool:
+    """Whether an integer that may be greater than any float becomes one, or meets one."""
+    numbers = [v for v in operation.operands if isinstance(v.type, Scalar)]
+    converts = operation.callee in (float, operator.truediv) or any(
+        not is_integer(number.type) for number in numbers
+    )
+    return converts and any(_is_vast(number, made) for number in numbers)
+
+
+def _is_vast(number: Any, made: dict[Any, Operation]) -> bool:
+    """Whether an integer of Python's may be greater than any float."""
+    operation = made.get(number)
+    if operation is None or not is_integer(number.type) or not number.type.weak:
+        return False
+    if operation.primitive is control.CONSTANT:
+        return bool(abs(operation.attributes["value"]) > _FLOATS)
+    if operation.callee in _KEEPING:
+        return any(_is_vast(operand, made) for operand in operation.operands)
+    return operation.callee in _GROWING
 
 
 class GivenUpError(BaseException):

@@ -91,7 +91,11 @@ class _Liveness:
             return []
         attempt, _ = self._sources[operation.operands[0]]
         caught, made = attempt.attributes["catches"], list(walk(operation.regions[0]))
-        return [o for o in made if not (o.regions or is_derived(o)) and may_raise(o, caught, made)]
+        before = [source for source, _ in self._sources.values() if not source.regions]
+        around = [*before, *made]
+        return [
+            o for o in made if not (o.regions or is_derived(o)) and may_raise(o, caught, around)
+        ]
 
     def _scan_if(self, operation: Operation) -> None:
         self._control[operation] = list(operation.operands)

@@ -182,20 +182,15 @@ def reshape_of_transposes(A, n):
     return np.sum(B)
 
 
-@pytest.mark.parametrize(
-    ("function", "args"),
-    [(reshape_of_transposes, (A34[:, :3].copy(), 2)), (through_ravel, (A34.T,))],
-)
-def test_a_reshape_that_may_be_a_copy_is_refused(function: Any, args: Any) -> None:
+def test_a_reshape_that_may_be_a_copy_is_refused() -> None:
     with pytest.raises(errors.AliasingError, match="may share memory"):
-        gs.grad(function)(*args)
+        gs.grad(reshape_of_transposes)(A34[:, :3].copy(), 2)
 
 
 def test_an_argument_in_another_order_is_another_specialization() -> None:
     gradient = gs.grad(through_ravel)
     gradient(A34)
-    with pytest.raises(errors.AliasingError):
-        gradient(A34.T)
+    np.testing.assert_array_equal(gradient(A34.T), 2 * A34.T)
     np.testing.assert_array_equal(gradient(A34), gs.grad(through_ravel)(A34.copy()))
 
 

@@ -89,6 +89,17 @@ def other_views_in_a_loop(x, n):
     return np.sum(y) + np.sum(w)
 
 
+@refused(
+    "this stores into `flat`, which shares memory with `m`",
+    np.asfortranarray(MATRIX),
+    kind=AliasingError,
+)
+def a_reshape_that_is_a_view(m):
+    flat = m.T.ravel()
+    flat[0] = 1.0
+    return np.sum(m) + np.sum(flat)
+
+
 @refused("this value cannot be indexed", X)
 def indexed_number(x):
     y = 2.0 * len(x)

@@ -24,7 +24,6 @@ from gradscribe.codegen.listing import Listing, is_derived
 from gradscribe.codegen.objects import augmenting, changing
 from gradscribe.codegen.rewriting import call_method, negation, same, without_minus
 from gradscribe.codegen.uses import stored_value
-from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import CALL, Location, Operand, Operation, Primitive
 from gradscribe.ir.types import Scalar
 from gradscribe.primitives import control, indexing, lists
@@ -241,10 +240,10 @@ def _assert(listing: Listing, operation: Operation) -> None:
 
 
 def _check(listing: Listing, operation: Operation) -> None:
-    """`if not condition: raise UnsupportedError(what, advice)`."""
+    """`if not condition: raise error(what, advice)`."""
     condition = listing.write.argument(operation, operation.attributes["condition"])
     texts = [operation.attributes[name] for name in ("what", "advice")]
-    error = listing.write.scope.reference(UnsupportedError)
+    error = listing.write.scope.reference(operation.attributes["error"])
     call = ast.Call(error, [ast.Constant(text) for text in texts if text], [])
     with listing.nested(operation.location) as refusal:
         listing.add(ast.Raise(call), operation.location)

@@ -56,6 +56,7 @@ class Entry:
     leaves: Sequence[str]
     sources: Mapping[Source, str]
     contiguous: Sequence[int]
+    otherwise: Sequence[int]
     known_keys: Sequence[tuple[str, Key]]
 
     def matcher(self, guards: Iterable[Guard]) -> Callable[[Values], Values | None]:
@@ -72,6 +73,7 @@ class Entry:
         conditions += [f"items_key({list_}) == {names.of(key)}" for list_, key in self.known_keys]
         conditions += [_guard(guard, self.sources) for guard in guards]
         conditions += [f"lies_in_order({self.leaves[leaf]})" for leaf in self.contiguous]
+        conditions += [f"not lies_in_order({self.leaves[leaf]})" for leaf in self.otherwise]
         text = _MATCH.format(
             shared="".join(f"\n        {line}" for line in shared),
             dependencies=" and ".join(dependencies) or "True",

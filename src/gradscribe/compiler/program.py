@@ -225,6 +225,7 @@ class Primal:
             self._types.leaves,
             self._types.sources,
             self.lowered.contiguous,
+            self.lowered.otherwise,
             self._types.known_keys,
         )
 

@@ -133,7 +133,8 @@ class ArgumentTypes:
         self._has_tensor = False
         tree, types = describe(value, place)
         contiguous = frozenset(n - first for n in self.contiguous if n >= first and sampled)
-        return Argument(name, tree, tuple(types), contiguous, self._has_tensor)
+        others = frozenset(range(len(types)) if sampled else ()) - contiguous
+        return Argument(name, tree, tuple(types), contiguous, others, self._has_tensor)
 
     def note_tensor(self) -> None:
         """Called for each Tensor in the value that is being typed."""

@@ -1,7 +1,8 @@
 """Which arrays lie in memory in C order, so that a reshape of them is a view.
 
 The question is asked of IR values, and answered from the operations that make them. Of an argument
-it is assumed, where it holds in the specializing call, and becomes an entry guard. Of what a loop
+it is assumed, where it holds in the specializing call, and becomes an entry guard; so does that it
+does not hold, where it matters which of both it is. Of what a loop
 carries it is assumed from what it starts with, and checked at the end of the body.
 """
 
@@ -31,6 +32,30 @@ _VIEWS_IN_ORDER = (np.reshape, np.ravel, np.expand_dims, np.squeeze)
 def is_contiguous(lowering: Lowering, value: Value) -> bool:
     """Whether an array is known to lie in C order without gaps."""
     return _Layout(lowering).is_contiguous(value)
+
+
+def is_transposed(lowering: Lowering, value: Value) -> bool:
+    """Whether an array is known to lie in Fortran order: it is arranged so, is the transpose of
+    one in C order, or has one axis."""
+    made = arranged = lowering.builder.definition(value)
+    while arranged is not None and arranged.primitive in _KEEPING:
+        arranged = lowering.builder.definition(arranged.operands[0])
+    if arranged is not None and arranged.callee is np.asfortranarray:
+        return True
+    if made is not None and made.primitive is PRIMITIVES[np.transpose]:
+        return made.attributes["axes"] is None and is_contiguous(lowering, made.operands[0])
+    return getattr(value.type, "rank", 0) < 2 and is_contiguous(lowering, value)
+
+
+_KEEPING = frozenset({indexing.STORE, indexing.ACCUMULATE, control.COPY})
+
+
+def has_one_order(value: Value) -> bool:
+    """Whether an array cannot lie in C order and in Fortran order: two of its axes are longer than
+    one."""
+    type_ = value.type
+    assert isinstance(type_, Array)
+    return sum((dim.minimum or 0) > 1 for dim in type_.dims) > 1
 
 
 def check_shown(lowering: Lowering, node: Any, name: str, value: Value) -> None:
@@ -66,6 +91,8 @@ class _Layout:
             return True
         if value in self._assumed:
             return True
+        if lowering.tells_sharing and value in lowering.otherwise:
+            lowering.assumed_otherwise.add(value)
         made = lowering.builder.definition(value)
         if made is None:
             return self._of_parameter(value)
@@ -109,7 +136,7 @@ class _Layout:
             rank = x.rank if isinstance(x, Array) else 0
             in_order = _takes_one_piece(made.attributes["index"], rank)
             return in_order and self.is_contiguous(made.operands[0])
-        if primitive.view:
+        if primitive.view or primitive in (EFFECT, RUN):  # unread code may give a view, too
             return False
         if isinstance(type_, Array) and type_.rank < 2:
             return True

@@ -197,11 +197,19 @@ def _unclear(
     by `op=` to what may be a number or an array."""
     merged = lowering.changes.roots - {item.storage for item in given}
     for item in given:
-        if item.leaf is not None and any(may_overlap(item.storage, other) for other in merged):
+        overlapping = [other for other in merged if may_overlap(item.storage, other)]
+        if item.leaf is not None and not _are_apart(lowering, item.storage, overlapping):
             yield item.leaf
     for number, leaf in enumerate(parameters):
         if leaf in lowering.changes.augmented:
             yield number
+
+
+def _are_apart(lowering: Lowering, storage: Storage, others: Sequence[Storage]) -> bool:
+    """Whether each store to these is checked at run time to be none to that memory: so it is where
+    that is captured, and in use as long as the function runs."""
+    is_captured = storage in lowering.outside.entered
+    return all(is_captured and frozenset({storage, other}) in lowering.apart for other in others)
 
 
 def _stored(lowering: Lowering, attributes: Sequence[Attribute]) -> Iterator[tuple[Attribute, Any]]:

@@ -108,6 +108,8 @@ def bind(
             value = lowering.builder.named(next(types_), given if isinstance(given, str) else name)
             if len(leaves) in argument.contiguous:
                 lowering.contiguous.add(value)
+            if len(leaves) in argument.otherwise:
+                lowering.otherwise.add(value)
             leaves.append(value)
             lowering.outside.leaves.add(value)
             known_inputs.enter(lowering, value)

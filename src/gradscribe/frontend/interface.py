@@ -31,7 +31,8 @@ class Argument:
         None, a bool, a str, a callable, a module, or any other object, whose attributes are
         then read through `Path`s.
     types: one for each leaf of the tree, in order. contiguous: the numbers of the leaves that are
-        arrays in C order in the specializing call (none where that may not be assumed).
+        arrays in C order in the specializing call (none where that may not be assumed). otherwise:
+        likewise, of those that are not.
     has_tensor: whether there is a Tensor in it; one without axes is a number for its type.
     """
 
@@ -39,6 +40,7 @@ class Argument:
     tree: Tree
     types: tuple[Type, ...]
     contiguous: frozenset[int] = frozenset()
+    otherwise: frozenset[int] = frozenset()
     has_tensor: bool = False
 
 
@@ -52,6 +54,11 @@ class RunTimeObject:
 
 Place = tuple[str, int, int]
 """Where in the source a dict, or the statement that makes a set, is: file, line and column."""
+
+
+SHARING = ("shared memory", 0, 0)
+"""Stands among the places for which a function is lowered once more, where the running program is
+to tell which arrays share memory (see `frontend.sharing`)."""
 
 
 class RunTimeKeyError(UnsupportedError):
@@ -230,7 +237,7 @@ class Lowered:
         any other leaf of the call. distinct: lists among those whose items are stored into; no two
         items may share memory. unclear: leaves that a store under a name of one of several arrays
         may change, and numbers that `op=` changes if they are Tensors. contiguous: leaves
-        assumed to be C-contiguous.
+        assumed to be C-contiguous. otherwise: those assumed to lie otherwise in memory.
     attributes, containers: the attributes, lists and dicts that are changed besides. has_modes:
         whether gradient modes are set, which forward mode on Tensors does not heed.
     origins: for each leaf of the result, then of all changes, of the attributes and the
@@ -254,6 +261,7 @@ class Lowered:
     distinct: tuple[int, ...] = ()
     unclear: tuple[int, ...] = ()
     contiguous: tuple[int, ...] = ()
+    otherwise: tuple[int, ...] = ()
     has_modes: bool = False
     storing: Function | None = None
     stored_origins: tuple[Origin | None, ...] = ()

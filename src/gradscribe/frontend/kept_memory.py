@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from gradscribe.frontend import wording
+from gradscribe.frontend import sharing, wording
 from gradscribe.frontend.flow import CHANGING, may_be_undefined
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.memory import storages
@@ -124,10 +124,17 @@ def after_call(lowering: Lowering, storage: Storage, call: Value) -> Value:
     return found
 
 
-def returned(lowering: Lowering, array: Value, overlaps: frozenset[Storage]) -> Any:
-    """An array that unread code has returned, and may have: its handle is that array itself."""
+def returned(lowering: Lowering, array: Value) -> Any:
+    """An array that unread code has returned, and may have: its handle is that array itself. It may
+    be any that such code may have."""
     contents = lowering.plain(REREAD, {"x": array, "call": array})
-    item = lowering.wrap(contents, overlaps | frozenset(lowering.kept.handles))
+    item = lowering.wrap(contents)
+    known = handle(lowering, ())
+
+    def shares(base: Storage) -> Value | None:
+        return sharing.overlap(lowering, array, known[base].array) if base in known else None
+
+    sharing.link(lowering, item, lowering.kept.handles, shares)
     lowering.kept.handles[item.storage] = Handle(array, lowering.kept.calls)
     lowering.kept.held[item.storage] = contents
     return item

@@ -62,6 +62,7 @@ def lowered(
         effects.distinct,
         effects.unclear,
         tuple(n for n, leaf in enumerate(values) if leaf in lowering.assumed_contiguous),
+        tuple(n for n, leaf in enumerate(values) if leaf in lowering.assumed_otherwise),
         lowering.has_modes,
         _storing(plain, effects),
         effects.own_origins,

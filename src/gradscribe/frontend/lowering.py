@@ -18,7 +18,7 @@ from gradscribe.frontend.calls import raised
 from gradscribe.frontend.calls.definitions import Recursion
 from gradscribe.frontend.data.places import Place
 from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.interface import CaptureCallback, Recording
+from gradscribe.frontend.interface import SHARING, CaptureCallback, Recording
 from gradscribe.frontend.interface import Place as DictPlace
 from gradscribe.frontend.interruptions import AlwaysRaisesError
 from gradscribe.frontend.lowering_state import (
@@ -64,6 +64,7 @@ from gradscribe.primitives.lists import OPERATIONS
 
 if TYPE_CHECKING:
     from gradscribe.frontend.calls.recursion import Enclosed
+    from gradscribe.frontend.sharing import Link
 from gradscribe.frontend.interruptions import MisfitError, SplitError
 
 _HANDING_ON = frozenset({CONSTANT, TUPLE, ITEM, LIST, APPEND, POP, GET, SET, STOP_GRADIENT})
@@ -82,7 +83,7 @@ class Lowering:
     before): they are there in every state that has the object.
     counts: how many items the masks take, by the number of the mask.
     contiguous: the arguments that lie in C order in the specializing call; assumed_contiguous:
-    those of which that is assumed.
+    those of which that is assumed. otherwise, assumed_otherwise: likewise, of those that do not.
     assumed: the conditions under which the current path is taken, by key. splits: how many
     times something was split into the kinds of what it reads. has_alternatives:
     whether there are values of two kinds (`Either`).
@@ -99,6 +100,9 @@ class Lowering:
     recording: which calls are recorded at run time (None: none may be).
     remembered: the contents of what local functions read that remember their results, by function
     and name. protected: the lists that such functions returned.
+    tells_sharing: whether the running program is to tell which arrays share memory.
+    links: of arrays that may be part of others, what tells that. apart: of two that are not, what
+    has checked it (see `sharing`).
     """
 
     def __init__(
@@ -111,6 +115,7 @@ class Lowering:
         self.builder = builder
         self.recording = recording
         self.keyed = keyed
+        self.tells_sharing = SHARING in keyed
         self.capture = capture
         self.parameters: tuple[str, ...] = ()
         self.frames: list[Frame] = []
@@ -126,6 +131,8 @@ class Lowering:
         self.counts: dict[int, Affine] = {}
         self.contiguous: set[Value] = set()
         self.assumed_contiguous: set[Value] = set()
+        self.otherwise: set[Value] = set()
+        self.assumed_otherwise: set[Value] = set()
         self.assumed: dict[int, bool] = {}
         self.places: dict[Storage, Place] = {}
         self.has_alternatives = False
@@ -144,6 +151,8 @@ class Lowering:
         self.handled: Any = None
         self.remembered: dict[Any, Any] = {}
         self.protected: set[Storage] = set()
+        self.links: dict[Storage, tuple[Link, ...]] = {}
+        self.apart: dict[frozenset[Storage], Value] = {}
         self.kept = Kept()
         self.recursion = Recursion()
 
@@ -177,10 +186,17 @@ class Lowering:
         location = self.frame.source.location(node) if self.frames else None
         raise AlwaysRaisesError(what, advice, location, type(error), Static(error))
 
-    def check(self, condition: Value, what: str, advice: str = "let it return what is new") -> None:
+    def check(
+        self,
+        condition: Value,
+        what: str,
+        advice: str = "let it return what is new",
+        error: type[UnsupportedError] = UnsupportedError,
+    ) -> Value:
         """Refuse at run time what this does not hold for. In the program nothing is raised there,
-        so no handler in it applies."""
-        self.plain(CHECK, {"condition": condition, "what": what, "advice": advice})
+        so no handler in it applies. The value that is given says that this has been checked."""
+        tree = {"condition": condition, "what": what, "advice": advice, "error": error}
+        return self.plain(CHECK, tree)
 
     # -- frames and state ----------------------------------------------------------------
 

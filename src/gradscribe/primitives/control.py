@@ -262,12 +262,12 @@ ASSERT = Primitive(
 
 CHECK = Primitive(
     "check",
-    lambda facts, callee, condition, what, advice: Opaque(),
-    signature("condition", "what", "advice"),
+    lambda facts, callee, condition, what, advice, error: Opaque(),
+    signature("condition", "what", "advice", "error"),
     effect=True,
 )
-"""Refuses a run in which the condition does not hold: the compiler has taken it to. No handler of
-the program takes that for an exception of its own."""
+"""Refuses a run in which the condition does not hold, with an error of this class: the compiler has
+taken it to. No handler of the program takes that for an exception of its own."""
 
 ENTER = Primitive("enter", _effect_type, signature("args", "keywords"), effect=True)
 """Begins a `with` block: the manager is `callee(*args, **keywords)`, or, without callee, the one

@@ -77,7 +77,7 @@ WITHOUT_DERIVATIVE = {
         np.fromregex np.fromstring np.genfromtxt np.hamming np.hanning np.identity np.load
         np.loadtxt np.ones np.ones_like np.tri np.zeros np.zeros_like""",
     "it is about dtypes, memory, texts, files or settings, not about numbers": """
-        np.array2string np.array_repr np.array_str np.asfortranarray np.base_repr np.binary_repr
+        np.array2string np.array_repr np.array_str np.base_repr np.binary_repr
         np.can_cast np.common_type np.datetime_as_string np.datetime_data np.einsum_path
         np.format_float_positional np.format_float_scientific np.from_dlpack np.get_include
         np.get_printoptions np.getbufsize np.geterr np.geterrcall np.info np.isdtype

@@ -261,8 +261,8 @@ def _copy_type(facts, callee, x, dtype=None):
 
 
 def _added(callee):
-    """The axes that a number gets: one from ascontiguousarray."""
-    return (ONE,) if callee is np.ascontiguousarray else ()
+    """The axes that a number gets: one from what arranges it in an order of memory."""
+    return (ONE,) if callee in (np.ascontiguousarray, np.asfortranarray) else ()
 
 
 def _astype_type(facts, callee, x, dtype):
@@ -299,6 +299,6 @@ def asarray(out, x, dtype=None, *, d_out):
     return d_out
 
 
-@adjoint(np.ascontiguousarray, type=_copy_type, tangent=LINEAR, view=True)
+@adjoint(np.ascontiguousarray, np.asfortranarray, type=_copy_type, tangent=LINEAR, view=True)
 def ascontiguousarray(out, x, dtype=None, *, d_out):
     return np.reshape(d_out, np.shape(x))

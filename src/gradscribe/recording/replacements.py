@@ -87,7 +87,9 @@ def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
     dtype = args[0] if args else kwargs.get("dtype")
     value = of_objects(classes.called(value, "__array__"), dtype)
     if not any(map(is_recorded, values_in(value))):
-        return recording(read(np.array(value, *args, **kwargs), value))
+        made = read(np.array(value, *args, **kwargs), value)
+        is_new = not isinstance(value, np.ndarray) or not np.may_share_memory(made, value)
+        return recording(made) if is_new else made
     copy = kwargs.get("copy", True)
     if type(value) is RecordedArray and getattr(copy, "value", copy) in _IF_NEEDED:
         return _with_axes(_as_recorded(value, dtype, kwargs.get("order")), kwargs.get("ndmin", 0))

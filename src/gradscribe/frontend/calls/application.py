@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend import known_inputs, outside, wording
+from gradscribe.frontend import contiguity, known_inputs, outside, sharing, wording
 from gradscribe.frontend.calls import (
+    arranging,
     array_likes,
     destinations,
     inlining,
@@ -22,7 +23,6 @@ from gradscribe.frontend.calls import (
     tensors,
 )
 from gradscribe.frontend.calls.varying import may_vary
-from gradscribe.frontend.contiguity import is_contiguous
 from gradscribe.frontend.data.subscripts import cut
 from gradscribe.frontend.interruptions import MisfitError
 from gradscribe.frontend.lowering import Lowering
@@ -31,6 +31,7 @@ from gradscribe.frontend.values import (
     ListRef,
     Ref,
     Static,
+    Storage,
     TupleOf,
 )
 from gradscribe.ir.core import Linearity, Method, Primitive, Value
@@ -43,7 +44,7 @@ from gradscribe.primitives.shaping import respelled
 _ONE_TUPLE = {"reshape": "shape", "transpose": "axes"}
 """Methods that take their tuple also as separate arguments."""
 
-_CONVERSIONS = (np.asarray, np.asanyarray, np.ascontiguousarray)
+_CONVERSIONS = (np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
 """Functions that return their argument, or a copy if that is of another dtype."""
 
 _ARRAYS_OF = (np.array, *_CONVERSIONS)
@@ -102,6 +103,11 @@ def apply_primitive(
         arguments = (array, *arguments[1:])
     if callee in (np.array, np.asarray) and not keywords.keys().isdisjoint(_OF_ARRAYS):
         return _array(lowering, node, callee, arguments, keywords)
+    if callee in (np.asarray, np.asanyarray):
+        given = arranging.of_order(lowering, callee, arguments, keywords)
+        if given[0] is not callee:
+            return apply_primitive(lowering, node, PRIMITIVES[given[0]], *given)
+        _, arguments, keywords = given
     out, where, arguments, keywords = destinations.destination(callee, arguments, keywords)
     if out is not None or where is not None:
         result = apply_primitive(lowering, node, primitive, callee, arguments, keywords)
@@ -109,6 +115,7 @@ def apply_primitive(
     variant = VARIANTS.get(callee.name if isinstance(callee, Method) else callee)
     asked = (arguments, keywords)
     has_order = options.says_how_it_lies(callee, keywords)
+    is_reordered = options.says_c_order(callee, keywords)
     lowering.has_layouts |= has_order
     keywords = options.essential(callee, primitive.signature, variant, keywords)
     if isinstance(callee, np.ufunc) and "dtype" in keywords:
@@ -129,6 +136,8 @@ def apply_primitive(
             f"call it as {wording.name_of(callee)}{_call_form(primitive.signature)}",
         )
     result = _emitted(lowering, node, primitive, callee, bound)
+    if is_reordered and isinstance(result, Ref):
+        has_order = not contiguity.is_contiguous(lowering, lowering.load(result))
     if not has_order or "order" in keywords:
         return result
     return _as_asked(lowering, primitive, callee, asked, result)
@@ -321,30 +330,34 @@ def _view(
     an array of its own that may overlap the base."""
     arguments = dict(tree)
     arguments.pop(next(iter(tree)))
-    certain = _is_certain(lowering, primitive, owner, tree)
+    certain = arranging.is_view(lowering, primitive, callee, owner, tree)
     if callee in _CONVERSIONS:
         type_ = lowering.load(owner).type
         assert isinstance(type_, Array)
         if isinstance(arguments["dtype"], Value):
             opaque.refuse(lowering, lowering.frame.statement)
         if np.dtype(arguments["dtype"] or type_.dtype).name != type_.dtype:
-            return lowering.wrap(lowering.emit(primitive, tree, callee))
+            return arranging.arranged(lowering, primitive, callee, tree)
         if certain and type_.rank and type_.spelling == "numpy":
             return owner
     if not certain:
-        overlaps = frozenset({owner.storage}) | owner.storage.overlaps
-        return lowering.wrap(lowering.emit(primitive, tree, callee), overlaps)
+        made = arranging.arranged(lowering, primitive, callee, tree)
+        if arranging.is_copy(lowering, callee, owner, tree):
+            return made
+
+        def shares(base: Storage) -> Value | None:
+            if "shape" not in tree:
+                return sharing.lies_in_order(lowering, owner, arranging.order_of(callee, tree))
+            type_ = lowering.value(made).type
+            return sharing.is_reshaped_in_place(
+                lowering, owner, type_, tree["shape"], tree["order"]
+            )
+
+        return sharing.link(lowering, made, [owner.storage], shares)
     view = Ref(owner.storage, (*owner.path, (primitive, arguments, callee)))
     value = lowering.load(view)
     found = view if isinstance(value.type, Array) else value
     return cut(lowering, found) if lowering.cutting else found
-
-
-def _is_certain(lowering: Lowering, primitive: Primitive, owner: Ref, tree: dict[str, Any]) -> bool:
-    """Whether this makes a view whatever the layout of the array, or of its known layout."""
-    if primitive.name not in ("reshape", "ravel", "ascontiguousarray"):
-        return True
-    return tree.get("order", "C") == "C" and is_contiguous(lowering, lowering.load(owner))
 
 
 def _by_own_names(

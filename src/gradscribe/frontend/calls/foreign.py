@@ -28,6 +28,7 @@ from gradscribe.frontend import (
     kept_memory,
     kept_variables,
     outside,
+    sharing,
 )
 from gradscribe.frontend.calls import lent_containers, outside_reach
 from gradscribe.frontend.calls.function_objects import captured, may_call, parts_of
@@ -47,6 +48,7 @@ from gradscribe.frontend.values import (
     Static,
     Storage,
     TupleOf,
+    may_overlap,
 )
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.probing import probe
@@ -130,10 +132,27 @@ def call(
     if not contract.only_reads:
         lent_containers.after_call(lowering, node, _name(callee), lents)
     if isinstance(type_, Array) and contract.keeps:
-        return kept_memory.returned(lowering, result, frozenset(reached))
+        return kept_memory.returned(lowering, result)
     if isinstance(type_, Array):  # it may be a view of what was given
-        result = lowering.emit(COPY, {"x": result})
-    return lowering.wrap(result, frozenset(reached))
+        copied = lowering.emit(COPY, {"x": result})
+        return _linked(lowering, lowering.wrap(copied), result, shown)
+    return _linked(lowering, lowering.wrap(result), None, shown)
+
+
+def _linked(
+    lowering: Lowering, item: Any, returned: Value | None, shown: Mapping[Storage, Value]
+) -> Any:
+    """What unread code returns, each array of which may be (part of) one that it was shown.
+    returned: the array itself, if that is a copy."""
+    if isinstance(item, TupleOf):
+        items = tuple(_linked(lowering, below, None, shown) for below in item.items)
+        return replace(item, items=items)
+
+    def shares(base: Storage) -> Value:
+        found = lowering.value(item) if returned is None else returned
+        return sharing.overlap(lowering, found, shown[base])
+
+    return sharing.link(lowering, item, shown, shares)
 
 
 def shown_to_others(
@@ -182,8 +201,15 @@ def leading(lowering: Lowering, result: Any, given: Sequence[Any]) -> Any:
         return replace(result, items=tuple(leading(lowering, i, given) for i in result.items))
     if not isinstance(result, Ref):
         return result
-    copied = lowering.emit(COPY, {"x": lowering.value(result)})
-    return lowering.wrap(copied, frozenset(_arrays(lowering, given)))
+    returned = lowering.value(result)
+    copied = lowering.emit(COPY, {"x": returned})
+
+    def shares(base: Storage) -> Value | None:
+        if sharing.as_it_lies(lowering, Ref(base), changed=False) is None:
+            return None
+        return sharing.overlap(lowering, returned, lowering.contents[base])
+
+    return sharing.link(lowering, lowering.wrap(copied), _arrays(lowering, given), shares)
 
 
 def _shown(
@@ -317,7 +343,11 @@ def may_overwrite(
     if all(item == Static(False) for item in options.values()):
         return False
     given = [*arguments, *keywords.values()]
-    name = lent_containers.name_read_later(lowering, set(_arrays(lowering, given)), node)
+    arrays = set(_arrays(lowering, given))
+    name = lent_containers.name_read_later(lowering, arrays, node)
+    if name is None:  # the next call of the program reads what is captured
+        captured = (s for s in lowering.outside.entered if any(may_overlap(s, a) for a in arrays))
+        name = next((storage.name for storage in captured), None)
     if name is not None and any(may_vary(lowering, item, surely=True) for item in given):
         option = next(option for option, item in options.items() if item != Static(False))
         lowering.unsupported(

@@ -51,6 +51,18 @@ def says_how_it_lies(callee: Any, keywords: dict[str, Any]) -> bool:
     return _is_of_numpy(callee) and (is_kept or order in (Static("F"), Static("A")))
 
 
+def says_c_order(callee: Any, keywords: dict[str, Any]) -> bool:
+    """Whether a call asks for an array in C order that would else lie as its argument does."""
+    keeps_order = isinstance(callee, np.ufunc) or callee in _KEEPING_ORDER
+    return keeps_order and keywords.get("order") == Static("C")
+
+
+_KEEPING_ORDER = (
+    *(np.array, np.copy, Method("astype")),
+    *(np.zeros_like, np.ones_like, np.empty_like, np.full_like),
+)
+
+
 _LAYOUTS = (Static("C"), Static("F"))
 
 

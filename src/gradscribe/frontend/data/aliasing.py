@@ -9,7 +9,7 @@ from typing import Any
 import gast
 
 from gradscribe.errors import AliasingError
-from gradscribe.frontend import wording
+from gradscribe.frontend import sharing, wording
 from gradscribe.frontend.data import places
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import storages
@@ -71,8 +71,21 @@ def check_store(
     for name, bound in _live(lowering):
         for other in storages(lowering, bound):
             if other not in known and _is_ambiguous(lowering, storage, other, depth):
-                stored = _name_of(node) or storage.name
-                refuse_store(lowering, node, stored, name, _KINDS[type(lowering.contents[storage])])
+                stored = _name_of(lowering, node, storage)
+                kind = _KINDS[type(lowering.contents[storage])]
+                if not (memory and _is_checked(lowering, node, storage, other, (stored, name))):
+                    refuse_store(lowering, node, stored, name, kind)
+
+
+def _is_checked(
+    lowering: Lowering, node: Any, storage: Storage, other: Storage, names: tuple[str, str]
+) -> bool:
+    """Whether it is checked at run time that a store to one memory is not seen through the other,
+    or what that holds. names: of both."""
+    others = [held for held in other.holds if may_overlap(storage, held)]
+    if may_overlap(storage, other):
+        others.append(other)
+    return all(sharing.is_checked(lowering, node, storage, one, names) for one in others)
 
 
 def _is_ambiguous(lowering: Lowering, storage: Storage, other: Storage, depth: int | None) -> bool:
@@ -122,15 +135,18 @@ def _live(lowering: Lowering) -> Iterator[tuple[str, Any]]:
         yield from lowering.enclosed.given_lists()
 
 
-def _name_of(node: Any) -> str:
-    """The name through which a statement stores to items; empty if it is none."""
+def _name_of(lowering: Lowering, node: Any, storage: Storage) -> str:
+    """The name through which a statement stores to items of this memory, or else its own."""
     if isinstance(node, gast.AugAssign):
         node = node.target
     elif isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute):
         node = node.func.value
     while isinstance(node, gast.Subscript):
         node = node.value
-    return node.id if isinstance(node, gast.Name) else ""
+    name = node.id if isinstance(node, gast.Name) else ""
+    bound = lowering.frame.names.get(name)
+    leads = any(may_overlap(one, storage) for one in storages(lowering, bound))
+    return name if leads else storage.name
 
 
 _KINDS: dict[type, str] = {dict: "a dict", tuple: "a list", Value: "an array or list"}

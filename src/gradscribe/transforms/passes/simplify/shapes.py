@@ -102,7 +102,7 @@ def _made_again(rewriter: Rewriter, operation: Operation, root: Value) -> Value 
     return result
 
 
-@derived(COPY, np.copy, np.asarray, np.ascontiguousarray)
+@derived(COPY, np.copy, np.asarray, np.ascontiguousarray, np.asfortranarray)
 def drop_copy(rewriter: Rewriter, operation: Operation) -> Value | None:
     """Arrays are values here; bufferize makes the copies that memory needs."""
     x = operation.operands[0]

@@ -366,3 +366,23 @@ def _stored(x):
     a = np.asfortranarray(IN_F)
     a[0, 0] = x[0]
     return np.sum(a * x[1]) + np.sum(IN_F * x)
+
+
+def test_two_names_of_one_array_are_given_away_together():
+    native = pytest.importorskip("tests.border.compiled_code").native
+
+    def chosen(x):
+        c, d = LINE[:3].copy(), LINE[3:] * 2
+        m = c if x[0] > 0 else d
+        native.accumulate(m, c)
+        return np.sum(m * x) + np.sum(c * x)
+
+    def kept(x):
+        c = LINE[:3].copy()
+        a = np.require(c[:], requirements="W")
+        native.accumulate(a, c)
+        return np.sum(a * x) + np.sum(c * x)
+
+    agrees(chosen)
+    with pytest.raises(AliasingError, match="shares memory with `c`"):
+        gs.grad(kept)(X)

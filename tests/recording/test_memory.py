@@ -294,3 +294,14 @@ def test_arrays_that_numpy_does_not_store_to_are_not(function: Any, compiled: bo
         function(np.ones(3))
     with pytest.raises(ValueError, match="read-only"):
         gs.grad(function, compile=compiled)(np.ones(3))
+
+
+def test_what_may_be_the_array_itself_is_no_new_one():
+    plain = np.arange(4.0)
+
+    def stored(y: Any) -> Any:
+        np.asarray(np.array(plain, copy=None))[0] = y[0]
+        return plain[0] * y[1]
+
+    with pytest.raises(gs.errors.NoDerivativeError):
+        gs.grad(stored, compile=False)(ROW)

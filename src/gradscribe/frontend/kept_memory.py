@@ -44,11 +44,13 @@ _NEVER = Value(Opaque())
 class Handle:
     """An array that unread code may have.
 
-    array: what it is in the IR. call: the number of the call that it was made for.
+    array: what it is in the IR. call: the number of the call that it was made for. is_found:
+    whether it is memory that such code has already, perhaps as part of another handle.
     """
 
     array: Value
     call: int
+    is_found: bool = False
 
 
 def before_call(
@@ -77,9 +79,18 @@ def current(lowering: Lowering, array: Ref) -> Value:
 
 def take(lowering: Lowering, storage: Storage, array: Value) -> None:
     """Let an array that comes out of a branch or loop have this handle, which holds it."""
-    lowering.kept.handles[storage] = Handle(array, lowering.kept.calls)
+    lowering.kept.handles[storage] = Handle(array, lowering.kept.calls, is_found=True)
     lowering.kept.held[storage] = lowering.contents[storage]
     storage.kept = False
+
+
+def seen_through(lowering: Lowering, storage: Storage) -> list[Storage]:
+    """The memory in whose handles is seen what unread code writes to this one: where the later made
+    of both handles is memory of the other."""
+    found = lowering.kept.handles
+    return [
+        other for other in found if found[max(storage, other, key=lambda one: one.serial)].is_found
+    ]
 
 
 def at_the_end(lowering: Lowering, but: Container[Storage] = ()) -> None:
@@ -135,7 +146,7 @@ def returned(lowering: Lowering, array: Value) -> Any:
         return sharing.overlap(lowering, array, known[base].array) if base in known else None
 
     sharing.link(lowering, item, lowering.kept.handles, shares)
-    lowering.kept.handles[item.storage] = Handle(array, lowering.kept.calls)
+    lowering.kept.handles[item.storage] = Handle(array, lowering.kept.calls, is_found=True)
     lowering.kept.held[item.storage] = contents
     return item
 

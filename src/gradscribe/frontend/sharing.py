@@ -30,7 +30,7 @@ from gradscribe.frontend.contiguity import is_contiguous
 from gradscribe.frontend.control.carried_parts import is_memory
 from gradscribe.frontend.interface import SHARING, RunTimeKeyError
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Ref, Storage
+from gradscribe.frontend.values import ListRef, Ref, Storage
 from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import BOOL, Array, Opaque, Type
 from gradscribe.primitives.control import COPY, EFFECT, GET, LENT, REREAD, RUN, WRITTEN
@@ -52,13 +52,14 @@ class Link:
 def link(
     lowering: Lowering, item: Any, bases: Iterable[Storage], shares: Callable[[Storage], Any]
 ) -> Any:
-    """An array that has just been made, and may be part of these (and overlaps what they do).
+    """An array, or list of some, that has just been made, and may be part of these (and overlaps
+    what they do).
     shares: gives the value that tells whether it is, or None."""
-    if isinstance(item, Ref):
+    if isinstance(item, (Ref, ListRef)):
         storage = item.storage
         bases = [base for base in bases if base is not storage]
         storage.overlaps |= {one for base in bases for one in (base, *base.overlaps)}
-        asked = lowering.tells_sharing and lowering.enclosed is None
+        asked = lowering.tells_sharing and lowering.enclosed is None and isinstance(item, Ref)
         lowering.links[storage] = tuple(
             Link(base, shares(base) if asked else None) for base in bases
         )

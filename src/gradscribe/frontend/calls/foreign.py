@@ -223,7 +223,8 @@ def _shown(
         handled = {s: lowering.plain(LENT, {"x": lowering.contents[s]}) for s in reached}
     if not contract.only_reads:
         for storage in handled:
-            aliasing.check_store(lowering, node, storage, known=handled)
+            known = kept_memory.seen_through(lowering, storage) if contract.keeps else ()
+            aliasing.check_store(lowering, node, storage, known=known)
     return handled
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import math
 import sys
 from collections import namedtuple
 from typing import Any
@@ -75,6 +76,14 @@ def of_a_bound_signature(x, scale=2.0):
     return np.sin(x) * scale
 
 
+@validated
+def of_numbers_and_new_arrays(x):
+    out = np.zeros(len(x))
+    out[0] = math.exp(x[0])
+    out[1:] = np.asarray(x)[1:] * float(x[1])
+    return out
+
+
 calls = 0
 
 
@@ -125,6 +134,7 @@ LAYER = Layer()
 FUNCTIONS = {
     "a bound signature": lambda x: np.sum(of_a_bound_signature(x, 3.0) * x),
     "a checked signature": lambda x: np.sum(of_a_checked_signature(x) * x),
+    "calls that are followed": lambda x: np.sum(of_numbers_and_new_arrays(x) * x),
     "a keyword": lambda x: np.sum(of_a_checked_signature(x, scale=3.0) ** 2),
     "remembered results": lambda x: np.sum(with_remembered_nodes(x) * x),
     "a global that is set": lambda x: np.sum(counting(x) * x),

@@ -291,3 +291,13 @@ def test_a_rule_of_the_user_is_shown_where_it_raises():
     error = raised(lambda: gs.grad(f)(np.ones(2)), ValueError)
     assert entries(error)[-1].line == 'raise ValueError("no rule")'
     assert len(own(error)) <= KEPT
+
+
+@pytest.mark.parametrize("compile", [True, False, "auto"])
+def test_an_error_of_the_function_did_not_arise_while_another_was_handled(compile):
+    def misshapen(x):
+        return np.sum(x @ np.ones(len(x) + 1))
+
+    error = raised(lambda: gs.grad(misshapen, compile=compile)(np.ones(3)), ValueError)
+    assert error.__suppress_context__ or error.__context__ is None
+    assert len(entries(error)) <= 3 + KEPT

@@ -36,6 +36,7 @@ from gradscribe.primitives.recorded_functions import (
 )
 from gradscribe.recording import runs, sources
 from gradscribe.recording.arrays import present
+from gradscribe.recording.callees import callee_of
 from gradscribe.recording.levels import plain
 from gradscribe.transforms.passes.recorded import is_recorded
 
@@ -51,6 +52,9 @@ class _Recording:
 
     def vjp(self, function: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, Any]:
         return runs.vjp(function, args)
+
+    def followed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return callee_of(function)
 
     def plain(self, value: Any) -> Any:
         return plain(present(value))
@@ -120,16 +124,19 @@ class PartialCall:
             with partly.observing():
                 result = self.record()
         except Exception as error:
-            partly.failed(error)
-            made = self._made_from_plain_run(error, refusal)
-            try:
-                return self._run(*made)
-            except UnexpectedError as found:
-                self._learn(made[0], found)
-            raise
-        if partly.is_observed:
-            self._made(is_last=True)
-        return result
+            failed = error
+        else:
+            if partly.is_observed:
+                self._made(is_last=True)
+            return result
+        # What the function itself raises now did not arise while that was handled.
+        partly.failed(failed)
+        made = self._made_from_plain_run(failed, refusal)
+        try:
+            return self._run(*made)
+        except UnexpectedError as found:
+            self._learn(made[0], found)
+        raise failed
 
     def _made_from_plain_run(self, error: Exception, refusal: GradscribeError | None) -> Compiled:
         """The compiled program, where the function cannot run recorded as a whole, but runs as it

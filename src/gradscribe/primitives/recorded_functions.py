@@ -30,6 +30,9 @@ class Machine(Protocol):
     def vjp(self, function: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, Any]:
         """The result, and the function from its cotangent to those of the arguments."""
 
+    def followed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """What is called in its place in a run that is recorded now."""
+
     def plain(self, value: Any) -> Any:
         """The value itself, for one of a recorded run."""
 
@@ -161,7 +164,7 @@ class Differentiated:
         def of_active(*leaves: Any) -> tuple[Any, ...]:
             pairs = zip(self._active, leaves, strict=True)
             own = replaced(given, {steps: leaf for places, leaf in pairs for steps in places})
-            out = call.function(*own[0], **own[1])
+            out = machine.followed(call.function)(*own[0], **own[1])
             after = [plain_tree(leaf, machine.plain) for leaf in leaves]
             call.check_unchanged(likes, after)
             found.append(call.checked(out, own, machine.plain))

@@ -2,6 +2,7 @@
 derivatives, so that second derivatives are not symmetric. Eager mode, which runs the rules as they
 are, tells what is right."""
 
+import builtins
 import itertools
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import gradscribe as gs
 from gradscribe.autograd import forward_ad
 from gradscribe.autograd.function import once_differentiable
-from gradscribe.errors import NoDerivativeError
+from gradscribe.errors import ArgumentError, NoDerivativeError
 
 X = np.array([1.0, 2.0, 4.0])
 W = np.array([2.0, -1.0, 3.0])
@@ -322,3 +323,93 @@ def test_a_refused_second_derivative_shows_no_code_of_ours() -> None:
         with pytest.raises(NoDerivativeError, match="would have to be differentiated") as caught:
             gs.hessian(lambda x: total(x * 2), compile=compiled)(np.ones(2))
         assert "<gradscribe" not in str(caught.value)
+
+
+RULES_THAT_STORE = {
+    "the argument": "x *= 2; return d_out * np.cos(x / 2)",
+    "the result": "out[:] = np.cos(x); return out * d_out",
+    "the cotangent": "d_out *= np.cos(x); return d_out",
+    "into by a function": "return np.multiply(d_out, np.cos(x), out=x)",
+}
+
+
+@pytest.mark.parametrize("stored", RULES_THAT_STORE)
+@pytest.mark.parametrize("compile", [True, "auto", False])
+def test_what_a_rule_stores_to_is_its_own(stored, compile, tmp_path) -> None:
+    lines = RULES_THAT_STORE[stored].replace("; ", "\n    ")
+    text = f"import numpy as np\ndef rule(out, x, *, d_out):\n    {lines}\n"
+    path = tmp_path / "rules.py"
+    path.write_text(text)
+    namespace: dict[str, object] = {}
+    exec(builtins.compile(text, str(path), "exec"), namespace)
+    op, usual = gs.primitive(lambda x: np.sin(x)), gs.primitive(lambda x: np.sin(x))
+    op.adjoint(namespace["rule"])
+    usual.adjoint(lambda out, x, *, d_out: d_out * np.cos(x))
+
+    def found(operation):
+        def f(x):
+            return np.sum(operation(x) * x)
+
+        gradient = gs.grad(f, compile=compile)
+        forward = gs.jvp(f, (X,), (W,), compile=compile)
+        hessian = gs.hessian(f, compile=compile)(X)
+        return [gradient(X), forward[1], hessian, gs.jvp(gradient, (X,), (W,))[1]]
+
+    for own, expected in zip(found(op), found(usual), strict=True):
+        np.testing.assert_allclose(own, expected, rtol=1e-12)
+
+
+@gs.primitive
+def scaled(x, y, /, *, by):
+    return np.sin(x) * y * by
+
+
+@scaled.adjoint
+def _(out, x, y, *, by, d_out):
+    return d_out * np.cos(x) * y * by, d_out * np.sin(x) * by, np.sum(d_out * np.sin(x) * y)
+
+
+@gs.primitive
+def scaled_in_both(x, y, /, *, by):
+    return np.sin(x) * y * by
+
+
+@scaled_in_both.adjoint
+def _(out, x, y, /, *, d_out, by):
+    eval("0")  # it is called as it is
+    return d_out * np.cos(x) * y * by, d_out * np.sin(x) * by, np.sum(d_out * np.sin(x) * y)
+
+
+@scaled_in_both.tangent
+def _(out, x, y, *, by, d_x, d_y, d_by):
+    return np.cos(x) * d_x * y * by + np.sin(x) * (d_y * by + y * d_by)
+
+
+@pytest.mark.parametrize("op", [scaled, scaled_in_both])
+@pytest.mark.parametrize("compile", [True, "auto", False])
+def test_parameters_are_given_by_name_or_by_place_alone(op, compile) -> None:
+    def f(x):
+        return np.sum(op(x, W, by=x[1]) * x)
+
+    expected = [(f(X + step) - f(X - step)) / 2e-6 for step in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(gs.grad(f, compile=compile)(X), expected, rtol=1e-7, atol=1e-7)
+    if op is scaled or compile is True:
+        found = [gs.jvp(f, (X,), (along,), compile=compile)[1] for along in np.eye(3)]
+        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule", "parameters"),
+    [
+        ("adjoint", lambda out, x, *, d_out: d_out, "out, x, y, *, d_out"),
+        ("adjoint", lambda out, x, y: x, "out, x, y, *, d_out"),
+        ("adjoint", lambda out, x, y, *, d_out, of: d_out, "out, x, y, *, d_out"),
+        ("tangent", lambda out, x, y, *, d_x: d_x, "out, x, y, *, d_x, d_y"),
+    ],
+)
+def test_a_rule_of_other_parameters_is_refused_where_it_is_given(kind, rule, parameters) -> None:
+    op = gs.primitive(lambda x, y: x * y)
+    with pytest.raises(ArgumentError, match="cannot be called as it will be") as caught:
+        getattr(op, kind)(rule)
+    assert caught.value.advice == f"give it the parameters ({parameters})"
+    assert caught.value.location.line == rule.__code__.co_firstlineno

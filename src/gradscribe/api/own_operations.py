@@ -28,6 +28,7 @@ from gradscribe.compiler.eager_calls import forget_own_place, function_of_call
 from gradscribe.errors import ArgumentError, GradscribeError
 from gradscribe.frontend import dependencies
 from gradscribe.frontend.calls import application, handlers, isolated, opaque, own_rules
+from gradscribe.frontend.calls.given_derivatives import keyword_only
 from gradscribe.frontend.calls.own_rules import Adjoint, OwnRules, Tangent
 from gradscribe.frontend.calls.trials import type_by_trial
 from gradscribe.frontend.interface import Path
@@ -84,7 +85,10 @@ class OwnOperation(CopiedAsFunction):
         """Make a primitive with the rules as they are now: another one each time, for what was
         compiled with other rules is not used again."""
         own = self._own_names
-        parameters = [p.replace(name=own[p.name]) for p in self._signature.parameters.values()]
+        parameters = [
+            p.replace(name=own[p.name], kind=max(p.kind, p.POSITIONAL_OR_KEYWORD))
+            for p in self._signature.parameters.values()
+        ]
         tangents = {f"d_{name}": f"d_{in_rules}" for name, in_rules in own.items()}
         self._primitive = Primitive(
             self._rules.name,
@@ -159,13 +163,34 @@ class OwnOperation(CopiedAsFunction):
             )
         if not callable(rule):
             raise ArgumentError(f"{rule!r} is not callable", "pass a function")
+        if kind != "like":
+            self._check_parameters(kind, rule)
         self._rules.rules[kind] = rule
         self._register()
         return rule
 
+    def _check_parameters(self, kind: str, rule: Callable[..., Any]) -> None:
+        """Refuse a rule that cannot be called as it will be."""
+        wanted = ["out", *self._signature.parameters]
+        derivatives = ["d_out"] if kind == "adjoint" else [f"d_{name}" for name in wanted[1:]]
+        named = keyword_only(rule)
+        given = [name for name in wanted if name not in named]
+        try:
+            inspect.signature(rule).bind(
+                *given, **dict.fromkeys([*named.intersection(wanted), *derivatives])
+            )
+        except ValueError:  # a function in C
+            return
+        except TypeError as error:
+            raise ArgumentError(
+                f"the {kind} of `{self._rules.name}` cannot be called as it will be: {error}",
+                f"give it the parameters ({', '.join([*wanted, '*', *derivatives])})",
+                place_of(rule),
+            ) from None
+
     def _type(self, facts: Facts, callee: Any, /, **arguments: Any) -> Type:
         function = self._rules.rules.get("like", self._rules.function)
-        return type_by_trial(facts, function, self._as_given(arguments))
+        return type_by_trial(facts, _by_names(function), self._as_given(arguments))
 
     def _as_given(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Arguments by the names of the function's parameters, from those that rules have."""
@@ -203,6 +228,19 @@ def _rule(rule: Any, names: Collection[str], derivatives: Mapping[str, str]) -> 
     exec(compile(text, filename, "exec"), namespace)
     function: Callable[..., Any] = namespace["rule"]
     return function
+
+
+def _by_names(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, called with names for all of its parameters."""
+    parameters = _signature(function).parameters.values()
+    first = [p.name for p in parameters if p.kind is inspect.Parameter.POSITIONAL_ONLY]
+    if not first:
+        return function
+
+    def call(**keywords: Any) -> Any:
+        return function(*[keywords.pop(name) for name in first if name in keywords], **keywords)
+
+    return call
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature:

@@ -8,6 +8,7 @@ for what only the run tells, or where it is called as it is, at run time.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,15 @@ from gradscribe.ir.lengths import Facts
 from gradscribe.ir.places import place_of
 
 Lengths = Sequence[Affine]
+
+
+def keyword_only(function: Callable[..., Any]) -> frozenset[str]:
+    """The parameters that a function takes by their names only."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return frozenset()
+    return frozenset(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
 
 
 def _has_no_return(function: Callable[..., Any]) -> bool:
@@ -72,6 +82,15 @@ class GivenRule:
     def derivative(self) -> str:
         """What is called what it gives."""
         return "cotangent" if self.kind == "adjoint" else "tangent"
+
+    def arguments(self, out: Any, operands: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """What it is called with: by name what it takes by name only."""
+        named = keyword_only(self.function)
+        pairs = list(zip(self.names, operands, strict=True))
+        return (
+            [out, *(item for name, item in pairs if name not in named)],
+            {name: item for name, item in pairs if name in named},
+        )
 
     def error(self, what: str, advice: str) -> RuleError:
         """What is said of a result that does not fit."""

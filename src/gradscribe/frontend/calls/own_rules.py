@@ -20,7 +20,7 @@ from gradscribe.frontend.calls.given_derivatives import GivenRule, conforming, i
 from gradscribe.frontend.calls.lowered_derivatives import NOTHING, Lowered, leaves_of, nested
 from gradscribe.frontend.interruptions import HasRaisedError
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import PartialOf, Static, TupleOf
+from gradscribe.frontend.values import PartialOf, Ref, Static, TupleOf
 from gradscribe.ir.types import Scalar, Tuple
 from gradscribe.primitives.contract_kinds import Refused
 from gradscribe.primitives.control import RUN
@@ -90,13 +90,15 @@ class CalledRule:
 
     def __call__(self, out: Any, *operands: Any, **derivatives: Any) -> tuple[Any, ...]:
         rule = self.rule
-        found = isolated.apart(rule.function, (out, *operands), derivatives, rule.has_written)
+        given, named = rule.arguments(out, operands)
+        named |= derivatives
+        found = isolated.apart(rule.function, tuple(given), named, rule.has_written)
         rule.check_returned(found is not None)
         if rule.kind == "tangent":
             return tuple(_leaves(conforming(rule, RESULT, found, out)))
-        given = _entries(found, operands)
+        entries = _entries(found, operands)
         arranged = rule.arranged(
-            given, [item is None for item in given], list(map(is_due, operands))
+            entries, [item is None for item in entries], list(map(is_due, operands))
         )
         names = [f"`{name}`" for name in rule.names]
         made = [conforming(rule, *each) for each in zip(names, arranged, operands, strict=True)]
@@ -149,7 +151,10 @@ class _Applied:
         trial = lowering.trial()
         try:
             function = Static(self.rule.function)
-            found = calls.call(lowering, self.node, function, self.arguments, self.keywords)
+            out, *given = (_apart(lowering, item) for item in self.arguments)
+            named = {name: _apart(lowering, item) for name, item in self.keywords.items()}
+            arguments, keywords = self.rule.arguments(out, given)
+            found = calls.call(lowering, self.node, function, tuple(arguments), keywords | named)
             return self.check(self.rule, found)
         except NoDerivativeError:
             raise
@@ -163,6 +168,14 @@ class _Applied:
         callee = CalledRule(self.rule, reason)
         made = opaque.emit(lowering, callee, self.arguments, self.keywords, Tuple(types), RUN)
         return nested(lowering, like, iter(unpacking.unpacked(lowering, None, made)))
+
+
+def _apart(lowering: Lowering, item: Any) -> Any:
+    """The same value in a storage of its own: what a rule stores to it is seen by nobody else, as a
+    rule may be applied more than once, in higher derivatives."""
+    if isinstance(item, TupleOf):
+        return TupleOf(tuple(_apart(lowering, part) for part in item.items))
+    return lowering.wrap(lowering.value(item)) if isinstance(item, Ref) else item
 
 
 def _apply_tangent(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

@@ -34,9 +34,9 @@ TITLES = {
 }
 
 _KINDS = (
-    "UnsupportedError AliasingError NoDerivativeError TypeRuleError ArgumentError MisfitError "
-    "UnsupportedDtypeError AlwaysRaisesError RunTimeKeyError SourceNotFoundError NonScalarError "
-    "ReadOnlyError NotSpecializedError RuleError ShapeError Refused"
+    "UnsupportedError UnknownTypeError AliasingError NoDerivativeError TypeRuleError ArgumentError "
+    "MisfitError UnsupportedDtypeError AlwaysRaisesError RunTimeKeyError SourceNotFoundError "
+    "NonScalarError ReadOnlyError NotSpecializedError RuleError ShapeError Refused"
 )
 Calls = dict[str, tuple[int, tuple[str, ...]]]
 

@@ -35,21 +35,28 @@ def test_an_error_shows_file_line_caret_and_advice(tmp_path):
     )
 
 
+AS_IT_IS = "run the function as it is: `compile=False`"
+IN_PART = 'compile the rest, and run such calls as they are: `compile="auto"`'
+PLACE = Location("f.py", 1, 0, 1, "x")
+
+
 @pytest.mark.parametrize(
-    ("error", "is_told"),
+    ("error", "told"),
     [
-        (errors.UnsupportedError("what", "advice", Location("f.py", 1, 0, 1, "x")), True),
-        (errors.SourceNotFoundError("what", "advice"), True),
-        (errors.UnsupportedError("what", "advice"), False),
-        (errors.UnsupportedError("what", "use `gs.primitive`", Location("f", 1, 0, 1, "")), False),
-        (errors.NoDerivativeError("what", "advice", Location("f.py", 1, 0, 1, "x")), False),
-        (errors.AliasingError("what", "advice", Location("f.py", 1, 0, 1, "x")), False),
-        (errors.ArgumentError("what", "advice", Location("f.py", 1, 0, 1, "x")), False),
+        (errors.UnsupportedError("what", "advice", PLACE), AS_IT_IS),
+        (errors.AliasingError("what", "advice", PLACE), AS_IT_IS),
+        (errors.SourceNotFoundError("what", "advice"), AS_IT_IS),
+        (errors.UnknownTypeError("what", "advice", PLACE), IN_PART),
+        (errors.UnsupportedError("what", "advice"), ""),
+        (errors.CompiledCodeError("what", "advice", PLACE), ""),
+        (errors.NoDerivativeError("what", "advice", PLACE), ""),
+        (errors.UnsupportedDtypeError("what", "advice", PLACE), ""),
+        (errors.ArgumentError("what", "advice", PLACE), ""),
+        (errors.raised_as(errors.UnsupportedError, KeyError)("what", "advice", PLACE), ""),
     ],
 )
-def test_a_way_out_is_told_where_only_compiling_is_refused(error, is_told):
-    told = str(error).endswith("\nOr run the function as it is: `compile=False`")
-    assert told == is_told
+def test_the_kind_tells_the_way_out(error, told):
+    assert str(error).splitlines()[-1] == (f"Or {told}" if told else "Instead: advice")
 
 
 def test_the_caret_counts_characters_where_the_location_counts_bytes(tmp_path):

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import functools
 import inspect
+import io
 import json
 import math
+import struct
 import sys
 from collections import namedtuple
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.interpolate
+import scipy.sparse
 
 import gradscribe as gs
 from gradscribe.errors import (
@@ -19,6 +23,7 @@ from gradscribe.errors import (
     GradscribeError,
     NoDerivativeError,
     NotSpecializedError,
+    UnknownTypeError,
     UnsupportedError,
 )
 
@@ -750,6 +755,22 @@ def test_derivatives_that_pass_by_other_ways_than_arguments_are_not_lost(functio
         assert gs.jvp(function, (X,), (W,), compile="auto")[1] == pytest.approx(expected)
 
 
+def through_a_file(x):
+    file = io.BytesIO()
+    np.save(file, x)
+    file.seek(0)
+    return np.sum(np.load(file)) * x[1]
+
+
+def test_what_passes_through_a_file_is_refused():
+    gradient = gs.grad(through_a_file, compile="auto")
+    for _ in range(3):
+        with pytest.raises(NoDerivativeError):
+            gradient(X)
+    with pytest.raises(NoDerivativeError):
+        gs.jvp(through_a_file, (X,), (W,), compile="auto")
+
+
 # -- other transforms ------------------------------------------------------------------------------
 
 
@@ -893,3 +914,34 @@ def test_texts_of_what_is_differentiated_may_decide():
         return x[0] * len(shown(x[0])) if shown(x[0]).startswith("0") else x[1]
 
     np.testing.assert_array_equal(gs.grad(loss, compile="auto")(X), [3.0, 0.0, 0.0])
+
+
+def unpacked(x):
+    return np.sum(x * struct.unpack("3d", struct.pack("3d", 1.0, 2.0, 3.0)))
+
+
+def parsed(x):
+    return np.sum(x) * json.loads("[2.5]")[0]
+
+
+SPLINE = scipy.interpolate.CubicSpline([0.0, 1.0, 2.0], W)
+
+
+def interpolated(x):
+    return np.sum(x * SPLINE(0.3))
+
+
+def of_a_constant_matrix(x):
+    return np.sum(x * (scipy.sparse.csr_matrix(np.eye(3) * 2) @ W))
+
+
+@pytest.mark.parametrize("function", [unpacked, parsed, interpolated, of_a_constant_matrix])
+def test_where_a_type_is_not_known_the_way_out_is_told_and_is_one(function):
+    with pytest.raises(UnknownTypeError) as caught:
+        gs.grad(function)(X)
+    assert str(caught.value).endswith('run such calls as they are: `compile="auto"`')
+    value_and_grad = gs.value_and_grad(function, compile="auto")
+    for x in (X, X * 1.5):
+        value, d_x = value_and_grad(x)
+        assert value == function(x)
+        np.testing.assert_allclose(d_x, differences(function, x), rtol=1e-7, atol=1e-7)

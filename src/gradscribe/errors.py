@@ -19,6 +19,10 @@ import linecache
 import os
 from typing import Any, Protocol
 
+_AS_IT_IS = "run the function as it is: `compile=False`"
+IN_PART = 'compile the rest, and run such calls as they are: `compile="auto"`'
+"""Ways out of what cannot be compiled."""
+
 _internal_frames = os.environ.get("GRADSCRIBE_INTERNAL_FRAMES", "") not in ("", "0")
 
 
@@ -60,6 +64,10 @@ class GradscribeError(Exception):
     location: the place in the user's source, where there is one.
     """
 
+    way_out = ""
+    """How the function that the place is in can be differentiated without being compiled, if
+    nothing else is refused."""
+
     def __init__(self, what: str, advice: str = "", location: SourceLocation | None = None) -> None:
         super().__init__(what, advice, location)
         self.what = what
@@ -74,21 +82,37 @@ class GradscribeError(Exception):
             lines += excerpt(self.location)
         if self.advice:
             lines.append(f"Instead: {self.advice}")
-        if is_refused_by_compiler(self):
-            lines.append("Or run the function as it is: `compile=False`")
+        if self.way_out and (self.location is not None or isinstance(self, SourceNotFoundError)):
+            lines.append(f"Or {self.way_out}")
         return "\n".join(lines)
 
 
 class UnsupportedError(GradscribeError, NotImplementedError):
     """The program uses something that is not compiled; nothing was differentiated."""
 
+    way_out = _AS_IT_IS
+
 
 class AliasingError(UnsupportedError):
     """A store into memory that another live value may share, in a way types cannot tell."""
 
 
+class UnknownTypeError(UnsupportedError):
+    """A value comes of a call that is not looked into, and only the run tells its type."""
+
+    way_out = IN_PART
+
+
+class CompiledCodeError(UnsupportedError):
+    """Code that has neither source nor rule is given what is differentiated."""
+
+    way_out = ""
+
+
 class UnsupportedDtypeError(UnsupportedError, TypeError):
     """An array or scalar of a dtype that is not computed with (object, str, datetime64, …)."""
+
+    way_out = ""
 
 
 class UnsupportedPathError(UnsupportedError, TypeError):
@@ -99,6 +123,8 @@ class UnsupportedPathError(UnsupportedError, TypeError):
 class NoDerivativeError(UnsupportedError):
     """An operation without derivative stands where one is needed."""
 
+    way_out = ""
+
     is_open = False
     """Whether there is a derivative after all if the function is continuous here."""
 
@@ -108,9 +134,14 @@ class NoDerivativeError(UnsupportedError):
     is_by_chance = False
     """Whether it is known to jump only at some of the matrices nearby."""
 
+    is_by_text = False
+    """Whether it would have to pass through a text or a file."""
+
 
 class SourceNotFoundError(GradscribeError):
     """A function whose source cannot be read (a builtin, `exec`, the plain interactive prompt)."""
+
+    way_out = _AS_IT_IS
 
 
 class MissingLibraryError(GradscribeError, ImportError):
@@ -151,17 +182,6 @@ class CheckError(GradscribeError, AssertionError):
     """Two ways of computing one derivative do not agree (`gradscribe.testing`)."""
 
 
-def is_refused_by_compiler(error: GradscribeError) -> bool:
-    """Whether the function may run as it is (`compile=False`), and only compiling it is refused.
-    What has no rule, or what plain Python refuses, is no better off that way."""
-    if "gs.primitive" in error.advice:
-        return False
-    if type(error) is SourceNotFoundError:
-        return True
-    kinds = (UnsupportedError, UnsupportedPathError)
-    return type(error) in kinds and error.location is not None
-
-
 def raised_as(kind: type[GradscribeError], *others: type[BaseException]) -> type[GradscribeError]:
     """The kind of error that is of these classes of exceptions, too: plain Python raises them in
     its place, and they are what programs catch. Of classes that are no built-in ones, it is their
@@ -184,6 +204,7 @@ def _joined(classes: tuple[Any, ...]) -> Any:
         "__module__": kind.__module__,
         "__qualname__": kind.__qualname__,
         "__doc__": kind.__doc__,
+        "way_out": "",
         "__reduce__": lambda self: (_made_again, (kind, tuple(bases), self.args)),
     }
     try:

@@ -11,6 +11,7 @@ import types
 import numpy as np
 import scipy.linalg.blas
 
+from gradscribe.errors import CompiledCodeError
 from tests.refused import refused
 
 X = np.linspace(0.5, 2.0, 4)
@@ -58,7 +59,7 @@ def strict_zip_of_a_zip(x):
     return sum(a[0] * b for a, b in zip(zip(x, x), x, strict=True))
 
 
-@refused("`cos`, which is compiled code, cannot be differentiated", X)
+@refused("`cos`, which is compiled code, cannot be differentiated", X, kind=CompiledCodeError)
 def function_of_ctypes(x):
     return COS(x[0])
 

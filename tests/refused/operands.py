@@ -8,6 +8,7 @@ import struct
 
 import numpy as np
 
+from gradscribe.errors import UnknownTypeError
 from tests.refused import refused
 
 VECTOR = np.array([0.5, 1.5, 2.5])
@@ -57,9 +58,9 @@ def float_of_a_list(x):
 
 
 @refused(
-    "`tanh` cannot be compiled here: the type of what it is given is not known when the function "
-    "is compiled",
+    "this computes with a value whose type is not known when the function is compiled",
     VECTOR,
+    kind=UnknownTypeError,
 )
 def function_of_an_unknown_value(x):
     return np.tanh(struct.unpack("d", bytes(8))[0]) * x[0]

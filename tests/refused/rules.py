@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import gradscribe as gs
-from gradscribe.errors import NoDerivativeError, RuleError
-from tests.refused import refused
+from gradscribe.errors import ArgumentError, NoDerivativeError, RuleError
+from tests.refused import refused, refused_when_run
 
 X = np.linspace(0.5, 2.0, 4)
 
@@ -142,3 +142,11 @@ class Twice(gs.autograd.Function):
 )
 def hessian_of_a_function_that_is_called(x):
     return np.sum(Twice.apply(x) * x)
+
+
+@refused_when_run(
+    "the adjoint of `op` cannot be called as it will be: missing a required argument: 'scale'",
+    ArgumentError,
+)
+def rule_of_other_parameters():
+    ruled(lambda out, x, *, d_out, scale: d_out * scale)

@@ -10,7 +10,12 @@ import threading
 import numpy as np
 
 import gradscribe as gs
-from gradscribe.errors import AliasingError, NoDerivativeError
+from gradscribe.errors import (
+    AliasingError,
+    CompiledCodeError,
+    NoDerivativeError,
+    UnknownTypeError,
+)
 from tests.refused import refused
 
 X = np.linspace(0.5, 2.0, 4)
@@ -27,6 +32,7 @@ MODEL = random.Random(1)
 @refused(
     "`sort_complex` cannot be differentiated: it has no rule and no Python source that is compiled",
     MATRIX,
+    kind=CompiledCodeError,
 )
 def unknown_function(m):
     return np.sort_complex(m)[0]
@@ -37,14 +43,22 @@ def method_of_no_text(x):
     return len(str(len(x)).foo()) * x[0]
 
 
-@refused("the method `search` of an object without known type cannot be differentiated", X)
+@refused(
+    "the method `search` of an object without known type cannot be differentiated",
+    X,
+    kind=UnknownTypeError,
+)
 def method_of_an_unknown_object(x):
     import re
 
     return re.compile("a").search(x[0])
 
 
-@refused("this computes with a value whose type is not known when the function is compiled", X)
+@refused(
+    "this computes with a value whose type is not known when the function is compiled",
+    X,
+    kind=UnknownTypeError,
+)
 def unknown_type(x):
     import json
 

@@ -19,6 +19,7 @@ from gradscribe.compiler.partly import Partly
 from gradscribe.errors import (
     GradscribeError,
     InternalError,
+    NoDerivativeError,
     SourceNotFoundError,
     UnsupportedError,
 )
@@ -54,7 +55,8 @@ class _Recording:
         return runs.vjp(function, args)
 
     def followed(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        return callee_of(function)
+        callee: Callable[..., Any] = callee_of(function)
+        return callee
 
     def plain(self, value: Any) -> Any:
         return plain(present(value))
@@ -144,7 +146,8 @@ class PartialCall:
         compiled as a whole."""
         partly = self._partly
         partly.ran.add(self.target.function.__code__)
-        if not partly.is_quiet:
+        is_by_text = isinstance(error, NoDerivativeError) and error.is_by_text
+        if is_by_text or not partly.is_quiet:
             raise error
         with partly.observing():
             self.plain()

@@ -314,6 +314,7 @@ class Primal:
                 refuse_twice(self.name, self._find_containers(values))
         except GradscribeError as error:
             error.location = self.location
+            error.way_out = ""  # it is the call that is refused
             raise
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradscribe.errors import UnsupportedError, raised_as
+from gradscribe.errors import SourceLocation, UnknownTypeError, UnsupportedError, raised_as
 from gradscribe.ir.core import Location, Value
 from gradscribe.ir.types import Type
 
@@ -108,6 +108,16 @@ class MisfitError(UnsupportedError):
     cls: type[Exception] | None = None
 
 
+def unknown_type(place: SourceLocation | None) -> UnknownTypeError:
+    """The refusal to compute with what has no known type."""
+    return UnknownTypeError(
+        "this computes with a value whose type is not known when the function is compiled",
+        "convert a number where it is made, as in `float(…)`, and store an array in one of known "
+        "shape, as in `y[:] = …`; or make the call a `gs.primitive`",
+        place,
+    )
+
+
 def refusal(error: AlwaysRaisesError | MisfitError | EverOtherTypesError) -> UnsupportedError:
     """What leaves the compiler: an exception of the class that Python raises, too."""
     cls = getattr(error, "cls", None)
@@ -115,6 +125,8 @@ def refusal(error: AlwaysRaisesError | MisfitError | EverOtherTypesError) -> Uns
     made = kind(error.what, error.advice, error.location)
     assert isinstance(made, UnsupportedError)
     made.calls += error.calls
+    if "way_out" in vars(error):
+        made.way_out = error.way_out
     return made
 
 

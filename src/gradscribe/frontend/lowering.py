@@ -46,7 +46,7 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Location, Operation, Primitive, Value
-from gradscribe.ir.types import NONE, Array, Never, Sequence, Tuple, Type, is_differentiable
+from gradscribe.ir.types import NONE, Array, Never, Opaque, Sequence, Tuple, Type, is_differentiable
 from gradscribe.primitives.control import (
     APPEND,
     CHECK,
@@ -65,7 +65,7 @@ from gradscribe.primitives.lists import OPERATIONS
 if TYPE_CHECKING:
     from gradscribe.frontend.calls.recursion import Enclosed
     from gradscribe.frontend.sharing import Link
-from gradscribe.frontend.interruptions import MisfitError, SplitError
+from gradscribe.frontend.interruptions import MisfitError, SplitError, unknown_type
 
 _HANDING_ON = frozenset({CONSTANT, TUPLE, ITEM, LIST, APPEND, POP, GET, SET, STOP_GRADIENT})
 """Operations that compute nothing: under `no_grad`, what they hand on keeps its derivative."""
@@ -268,9 +268,11 @@ class Lowering:
 
     def _misfit(
         self, primitive: Primitive, callee: Any, arguments: Mapping[str, Any], error: Exception
-    ) -> MisfitError:
+    ) -> UnsupportedError:
         """The refusal for what the type rule of a primitive says of its arguments."""
         operands = wording.values_in(arguments)
+        if any(isinstance(operand.type, Opaque) for operand in operands):
+            return unknown_type(self.builder.location)
         for operand in operands:
             if known_inputs.is_list(operand.type):
                 known_inputs.demand(self, operand)

@@ -115,11 +115,7 @@ def dims_of(operand: Any) -> tuple[Affine, ...]:
 
 def _refuse_opaque(operand: Any) -> None:
     if isinstance(operand, Opaque):
-        raise TypeRuleError(
-            "the type of what it is given is not known when the function is compiled",
-            "convert a number where it is made, as in `float(…)`, and store an array in one of "
-            "known shape, as in `y[:] = …`; or make the call a `gs.primitive`",
-        )
+        raise TypeRuleError("expected a number or an array")
 
 
 def matrix_dims(operand: Any) -> tuple[Affine, ...]:

@@ -127,13 +127,13 @@ def refused(error: E) -> E:
 def refuse_told() -> None:
     """Refuse to read a number where texts have been made of what is differentiated."""
     if TOLD.get():
-        raise refused(
-            NoDerivativeError(
-                "a number is read from a text, in a function that makes texts of what is "
-                "differentiated: it may be one of those",
-                "hand on the number itself",
-            )
+        error = NoDerivativeError(
+            "a number is read from a text, in a function that makes texts of what is "
+            "differentiated: it may be one of those",
+            "hand on the number itself",
         )
+        error.is_by_text = True
+        raise refused(error)
 
 
 OF_TENSORS: ContextVar[bool] = ContextVar("gradscribe_recorded_tensors", default=False)

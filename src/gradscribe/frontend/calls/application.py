@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.errors import UnknownTypeError
 from gradscribe.frontend import contiguity, known_inputs, outside, sharing, wording
 from gradscribe.frontend.calls import (
     arranging,
@@ -193,7 +194,7 @@ def _emitted(
         if callee in powers.POWERS:
             powers.check_kind(lowering, tree, result)
         return _named_results(callee, result) if isinstance(result, TupleOf) else result
-    except MisfitError as error:
+    except (MisfitError, UnknownTypeError) as error:
         error.location = lowering.location(node)
         raise
 

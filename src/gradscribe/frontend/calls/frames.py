@@ -11,7 +11,7 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from gradscribe.errors import UnsupportedError
+from gradscribe.errors import IN_PART, CompiledCodeError, NoDerivativeError, UnsupportedError
 from gradscribe.frontend import kept_variables
 from gradscribe.frontend.calls import generators, recursion
 from gradscribe.frontend.control.branches import branch
@@ -185,6 +185,8 @@ def _show_call(
         name = f"`{frame.function.__qualname__}` of {_package(frame)}"
     error.what = f"{name} cannot be compiled: {error.what}"
     error.advice = "write it with NumPy functions, or make a primitive of it, with a derivative"
+    if not isinstance(error, (CompiledCodeError, NoDerivativeError)):
+        error.way_out = IN_PART
 
 
 def _returned(lowering: Lowering, frame: Frame) -> Any:

@@ -16,9 +16,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from gradscribe.errors import CompiledCodeError, UnknownTypeError
 from gradscribe.frontend.calls import folding, foreign, texts
 from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.calls.varying import may_vary
+from gradscribe.frontend.interruptions import unknown_type
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     Iteration,
@@ -102,6 +104,7 @@ def call(
             f"`{name}` cannot be differentiated: it has no rule and no Python source "
             "that is compiled",
             "give it a rule by `gs.primitive`, or write it with NumPy functions that have one",
+            CompiledCodeError,
         )
     contract = foreign.contract(callee, arguments, keywords)
     calls_back = foreign.calls_back(callee, given)
@@ -213,6 +216,7 @@ def _refuse_compiled(lowering: Lowering, node: Any, target: Any) -> NoReturn:
         node,
         f"`{name or type(target).__name__}`, which is compiled code, cannot be differentiated",
         "make a primitive of a function that calls it, with a rule: `gs.primitive`",
+        CompiledCodeError,
     )
 
 
@@ -249,6 +253,7 @@ def method(
             node,
             f"the method `{name}` of an object without known type cannot be differentiated",
             "make a function of the call, and give it a rule by `gs.primitive`",
+            UnknownTypeError,
         )
     if texts.is_text(receiver) and not hasattr(str, name):
         what = f"'str' object has no attribute '{name}'"
@@ -320,12 +325,7 @@ def _in_text(
 
 def refuse(lowering: Lowering, node: Any) -> None:
     """Refuse to compute with what has no known type."""
-    lowering.unsupported(
-        node,
-        "this computes with a value whose type is not known when the function is compiled",
-        "convert a number where it is made, as in `float(…)`, and store an array in one of known "
-        "shape, as in `y[:] = …`; or make the call a `gs.primitive`",
-    )
+    raise unknown_type(lowering.location(node))
 
 
 # -- types -----------------------------------------------------------------------------------------

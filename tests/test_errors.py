@@ -467,3 +467,22 @@ def test_a_result_of_unknown_type_has_no_gradient():
     assert text.splitlines()[0] == (
         "the gradient of `parsed` needs one real number as its result, not a value of unknown type"
     )
+
+
+@pytest.mark.parametrize("compile", [True, "auto", False])
+def test_a_forgotten_return_is_told(compile):
+    def forgetful(x):
+        np.sum(x)
+
+    with pytest.raises(errors.NonScalarError) as caught:
+        gs.grad(forgetful, compile=compile)(np.ones(2))
+    assert caught.value.what == "`forgetful` returns nothing, and so has no gradient"
+
+
+def test_a_forgotten_return_of_a_helper_is_told():
+    def helper(x):
+        x * 2
+
+    text = message_of(errors.UnsupportedError, lambda: gs.grad(lambda x: helper(x) + x)(1.0))
+    assert text.splitlines()[0] == "`+` is not supported on None and float"
+    assert "is a `return` missing?" in text

@@ -64,6 +64,15 @@ def function_of_ctypes(x):
     return COS(x[0])
 
 
+@refused(
+    "`frompyfunc` makes the function that is called here, and its code cannot be read",
+    X,
+    kind=CompiledCodeError,
+)
+def function_of_elements(x):
+    return np.sum(np.frompyfunc(lambda v: v * v, 1, 1)(x))
+
+
 @refused("which function is called here is not known when the function is compiled", X)
 def function_chosen_by_the_run(x):
     return [np.sin, np.cos][int(x[1])](x[0])

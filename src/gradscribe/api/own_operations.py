@@ -28,7 +28,7 @@ from gradscribe.compiler.eager_calls import forget_own_place, function_of_call
 from gradscribe.errors import ArgumentError, GradscribeError
 from gradscribe.frontend import dependencies
 from gradscribe.frontend.calls import application, handlers, isolated, opaque, own_rules
-from gradscribe.frontend.calls.given_derivatives import keyword_only
+from gradscribe.frontend.calls.given_derivatives import derivatives_of, keyword_only
 from gradscribe.frontend.calls.own_rules import Adjoint, OwnRules, Tangent
 from gradscribe.frontend.calls.trials import type_by_trial
 from gradscribe.frontend.interface import Path
@@ -172,13 +172,11 @@ class OwnOperation(CopiedAsFunction):
     def _check_parameters(self, kind: str, rule: Callable[..., Any]) -> None:
         """Refuse a rule that cannot be called as it will be."""
         wanted = ["out", *self._signature.parameters]
-        derivatives = ["d_out"] if kind == "adjoint" else [f"d_{name}" for name in wanted[1:]]
-        named = keyword_only(rule)
+        derivatives = derivatives_of(kind, wanted[1:])
+        named = keyword_only(rule).intersection(wanted).difference(derivatives)
         given = [name for name in wanted if name not in named]
         try:
-            inspect.signature(rule).bind(
-                *given, **dict.fromkeys([*named.intersection(wanted), *derivatives])
-            )
+            inspect.signature(rule).bind(*given, **dict.fromkeys([*named, *derivatives]))
         except ValueError:  # a function in C
             return
         except TypeError as error:

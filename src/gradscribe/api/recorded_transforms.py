@@ -167,6 +167,11 @@ def chosen(function: Callable[..., Any], numbers: Sequence[int], args: Sequence[
 
 def _check_scalar(name: str, value: Any) -> None:
     """Refuse a result that is not one real number."""
+    if value is None:
+        raise NonScalarError(
+            f"`{name}` returns nothing, and so has no gradient",
+            "`return` what is to be differentiated",
+        )
     found = _other_than_a_number(value)
     if found:
         raise NonScalarError(

@@ -128,10 +128,11 @@ def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
         if not (is_number(operand) or isinstance(operand, (Ref, Value))):
             values = [lowering.load(o) if isinstance(o, Ref) else o for o in operands]
             given = wording.operands(lowering.builder.facts, values)
+            is_none = any(isinstance(o, Static) and o.value is None for o in operands)
             lowering.unsupported(
                 node,
                 f"`{wording.name_of(callee)}` is not supported on {given}",
-                "apply it to numbers and arrays",
+                "apply it to numbers and arrays" + ": is a `return` missing?" * is_none,
             )
     return application.apply_primitive(lowering, node, PRIMITIVES[callee], callee, operands, {})
 

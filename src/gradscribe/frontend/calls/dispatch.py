@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import inspect
 import types
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from gradscribe.errors import CompiledCodeError
 from gradscribe.frontend import dependencies, outside
 from gradscribe.frontend.calls import (
     application,
@@ -99,15 +100,28 @@ def call(
         given = (*arguments, *keywords.values())
         if not any(varying.may_vary(lowering, item) for item in given):
             return opaque.method(lowering, node, callee, "__call__", arguments, keywords)
-        return lowering.unsupported(
-            node,
-            "which function is called here is not known when the function is compiled",
-            "choose it by `if` and `elif`, or pass it to the function",
-        )
+        _refuse_made(lowering, node, callee)
     return lowering.unsupported(
         node,
         "this value cannot be called",
         "call a function, a method or an object with `__call__`",
+    )
+
+
+def _refuse_made(lowering: Lowering, node: Any, callee: Value) -> NoReturn:
+    """Refuse the call of a function that only the run has, with what is differentiated."""
+    made = lowering.builder.definition(callee)
+    if made is not None and made.callee is np.frompyfunc:
+        lowering.unsupported(
+            node,
+            "`frompyfunc` makes the function that is called here, and its code cannot be read",
+            "use `np.vectorize`, whose function is compiled, or a loop",
+            CompiledCodeError,
+        )
+    lowering.unsupported(
+        node,
+        "which function is called here is not known when the function is compiled",
+        "choose it by `if` and `elif`, or pass it to the function",
     )
 
 

@@ -24,6 +24,11 @@ from gradscribe.ir.places import place_of
 Lengths = Sequence[Affine]
 
 
+def derivatives_of(kind: str, names: Sequence[str]) -> list[str]:
+    """The names by which a rule is given the derivatives. (A parameter may be called like one.)"""
+    return ["d_out"] if kind == "adjoint" else [f"d_{name}" for name in names]
+
+
 def keyword_only(function: Callable[..., Any]) -> frozenset[str]:
     """The parameters that a function takes by their names only."""
     try:
@@ -85,7 +90,7 @@ class GivenRule:
 
     def arguments(self, out: Any, operands: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
         """What it is called with: by name what it takes by name only."""
-        named = keyword_only(self.function)
+        named = keyword_only(self.function).difference(derivatives_of(self.kind, self.names))
         pairs = list(zip(self.names, operands, strict=True))
         return (
             [out, *(item for name, item in pairs if name not in named)],

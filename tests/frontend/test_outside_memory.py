@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import collections
 import ctypes
+import io
 import pickle
+import types
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -28,6 +30,8 @@ shown = memoryview(B)
 picklable = pickle.PickleBuffer(B)
 looked_up = np.frompyfunc(lambda i: B[int(i)], 1, 1)
 reference = weakref.ref(B)
+file = io.BytesIO(B.tobytes())
+in_file = np.frombuffer(file.getbuffer())
 own = (ctypes.c_double * 2)(1.5, 2.5)
 draws = np.random.default_rng(1)
 
@@ -85,6 +89,21 @@ def by_a_ufunc(x):
     return float(looked_up(1)) * x[2]
 
 
+def by_a_file(x):
+    in_file[1] = x[0]
+    return float(np.frombuffer(file.getvalue())[1]) * x[2]
+
+
+def by_a_proxy(x):
+    OPTIONS["a"] = x[0]
+    return float(proxy["a"]) * x[2]
+
+
+def written_by_an_address(x):
+    second.value = 3.0
+    return np.sum(B * x)
+
+
 def of_a_constant(x):
     B[1] = 3.0
     return float(elements[1]) * x[2]
@@ -93,7 +112,8 @@ def of_a_constant(x):
 @pytest.mark.parametrize(
     "function",
     [by_a_method, by_an_item, by_an_iterator, by_a_polynomial, by_a_pointer, by_an_address,
-     by_a_memoryview, by_a_buffer, by_a_ufunc, of_a_constant],
+     by_a_memoryview, by_a_buffer, by_a_ufunc, by_a_file, by_a_proxy,
+     written_by_an_address, of_a_constant],
 )  # fmt: skip
 def test_what_shows_a_changed_array_is_refused(function: Callable[..., Any]) -> None:
     reset()
@@ -123,6 +143,7 @@ def asks_a_function(x):
 LOG, OPTIONS, ORDERED = [1.0, 2.0], {"a": 2.0}, collections.OrderedDict(a=1.0)
 append, pop, count, get, find = LOG.append, LOG.pop, LOG.count, OPTIONS.get, ORDERED.get
 dot = START.dot
+proxy = types.MappingProxyType(OPTIONS)
 
 
 def a_method_of_a_constant(x):

@@ -107,7 +107,7 @@ def lower(
         result = _run(lowering, Frame(source, function, names))
         lowering.builder.location = source.location(source.node)
         contexts.refuse_changed_mode(lowering)
-        outside_memory.refuse_stores(lowering)
+        outside_memory.refuse_shown(lowering)
         lent_containers.at_the_end(lowering)
         return lowered(lowering, function, parameters, given, attributes, result)
     except (AlwaysRaisesError, EverOtherTypesError, MisfitError) as error:

@@ -68,8 +68,8 @@ def captured_variable(lowering: Lowering, value: Any, path: Path, name: str) -> 
             lowering.outside.constants.update(parameter.leaves)
         if not isinstance(value, RunTimeObject):
             lowering.outside.found[id(value)] = value
-        if isinstance(found, Ref):
-            lowering.outside.memory[found.storage] = outside.memory_of(value)
+        if isinstance(found, (Ref, ListRef, DictRef)):
+            lowering.outside.memory[found.storage] = value
         known_inputs.enter_number(lowering, found, value, path)
     found = lowering.outside.captured[key]
     is_object = isinstance(found, Value) and isinstance(found.type, Opaque)

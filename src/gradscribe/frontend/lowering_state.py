@@ -73,8 +73,9 @@ class Outside:
     captures. containers: where those are found whose items are known, and those for which a list
     stands of what is added to them. as_objects: whether containers are taken as the objects that
     they are, not as inputs.
-    found: the arrays among the captures, by identity; memory: the objects whose memory they show;
-    shown: the objects that unread code is given, with their names, by identity.
+    found: the captures, by identity; memory: the arrays, lists and dicts among them, by storage.
+    shown: the objects that unread code is given, with their names, by identity; written: those to
+    which it may write.
     reaching: the functions from outside that unread code was given (see `outside_reach`); reached:
     the objects that these may change; rebound: the places of variables that they assign; seen: the
     captured arrays that they see, with the way from a function to each.
@@ -100,6 +101,7 @@ class Outside:
     found: dict[int, Any] = field(default_factory=dict)
     memory: dict[Storage, Any] = field(default_factory=dict)
     shown: dict[int, tuple[Any, str]] = field(default_factory=dict)
+    written: set[int] = field(default_factory=set)
     reaching: dict[int, Any] = field(default_factory=dict)
     reached: dict[int, Any] = field(default_factory=dict)
     rebound: set[Any] = field(default_factory=set)

@@ -241,7 +241,9 @@ def _name_of_item(owner: ObjectRef, key: Any) -> str:
 def attribute_of_object(lowering: Lowering, node: Any, owner: ObjectRef, name: str) -> Any:
     """What an object itself holds under a name: an implicit input or a static object."""
     path = owner.path.attribute(name)
-    if name not in (probe(owner.target, "__dict__") or ()):  # it is computed
+    kind = in_class(type(owner.target), name)
+    is_held = kind is not None or name in (probe(owner.target, "__dict__") or ())
+    if isinstance(kind, types.GetSetDescriptorType) or not is_held:  # it is computed in C
         lowering.outside.show(owner.target, owner.name)
     return external(lowering, getattr(owner.target, name), path, name_along(lowering, path))
 

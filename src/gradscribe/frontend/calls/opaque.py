@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gradscribe.errors import CompiledCodeError, UnknownTypeError
-from gradscribe.frontend.calls import folding, foreign, texts
+from gradscribe.frontend.calls import folding, foreign, outside_reach, texts
 from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.calls.varying import may_vary
 from gradscribe.frontend.interruptions import unknown_type
@@ -190,6 +190,8 @@ def emit(
     code has kept, it is one of those that may use that."""
     items = (*arguments, *keywords.values())
     callee, arguments = foreign.shown_to_others(callee, arguments, keywords)
+    if callee in _STORING:
+        outside_reach.note_buffers(lowering, items)
     if foreign.may_lead_to_memory(lowering, items):
         contract = UNKNOWN if callee in _STORING else HOLDS
         node, given = lowering.frame.statement, (arguments, keywords)

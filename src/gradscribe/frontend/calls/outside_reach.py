@@ -102,9 +102,13 @@ def _note_one(lowering: Lowering, function: types.FunctionType, at: Held) -> Non
 def note_buffers(lowering: Lowering, items: Sequence[Any]) -> None:
     """Note what memory a call may write to by way of objects from outside, such as a memoryview.
     Refuse it where the program has read an array that shows that memory."""
+    if any(isinstance(item, Value) and isinstance(item.type, Opaque) for item in items):
+        lowering.outside.written.update(lowering.outside.shown)
     for item in items:
         if not isinstance(item, ObjectRef) or isinstance(item.target, np.ndarray):
             continue
+        lowering.outside.show(item.target, item.name)
+        lowering.outside.written.add(id(item.target))
         memory = outside.memory_of(item.target)
         if any(outside.memory_of(array) is memory for array in lowering.outside.found.values()):
             outside.refuse_changed(lowering, item.name or type(item.target).__name__)

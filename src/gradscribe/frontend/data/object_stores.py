@@ -41,9 +41,10 @@ def store(lowering: Lowering, node: Any, owner: Any, name: str, item: Any) -> No
             if name == "shape"
             else "keep what changes in an object of your own, or return it",
         )
-    outside_reach.note_buffers(lowering, [owner])
     cls = class_of(owner)
     kind = in_class(cls, name, None)
+    if _stores_in_c(kind):
+        outside_reach.note_buffers(lowering, [owner])
     if isinstance(kind, property):
         _call_property(lowering, node, owner, name, kind.fset, "setter", (item,))
         return
@@ -152,3 +153,10 @@ def delete(lowering: Lowering, node: Any, owner: Any, name: str) -> None:
         lowering.raises(node, AttributeError(name), what)
     else:
         store_plainly(lowering, node, owner, name, Unbound(""))
+
+
+def _stores_in_c(kind: Any) -> bool:
+    """Whether this attribute of a class is stored by code in C, as those of ctypes are: wherever
+    that points to. A slot of an object holds what is stored to it."""
+    is_slot = isinstance(kind, (property, types.MemberDescriptorType))
+    return not is_slot and isinstance(in_class(type(kind), "__set__"), types.WrapperDescriptorType)

@@ -24,6 +24,7 @@ from gradscribe.frontend.interface import (
     Step,
 )
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.trees import parts_of
 from gradscribe.frontend.values import (
     Cell,
     DictRef,
@@ -245,21 +246,12 @@ def held(lowering: Lowering, item: Any) -> tuple[Tree | None, list[Value]]:
 def leaves_of(lowering: Lowering, item: Any) -> Iterator[Any]:
     """The frontend values of the leaves that `result_tree` finds in a value."""
     item = outside.opened(lowering, item)
-    if isinstance(item, TupleOf):
-        parts: Any = item.items
-    elif isinstance(item, InstanceRef):
-        parts = [part for cell in lowering.cells(item) for part in lowering.contents[cell].values()]
-    elif isinstance(item, (ListRef, DictRef)) and not isinstance(
-        lowering.contents[item.storage], Value
-    ):
-        contents = lowering.contents[item.storage]
-        parts = contents.values() if isinstance(contents, dict) else contents
-    else:
-        if not is_constant(item):
-            yield item
-        return
-    for part in parts:
-        yield from leaves_of(lowering, part)
+    parts = parts_of(item, lowering.contents)
+    if parts is not None:
+        for part in parts.items:
+            yield from leaves_of(lowering, part)
+    elif not is_constant(item):
+        yield item
 
 
 def _origins(items: Sequence[Any], known: Mapping[Any, int]) -> Iterator[Origin | None]:

@@ -7,13 +7,14 @@ both alternatives, those of the one that is not there being undefined.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.trees import Shape, parts_of
 from gradscribe.frontend.values import (
     PLAIN_NUMBERS,
     DictRef,
@@ -28,13 +29,21 @@ from gradscribe.frontend.values import (
     Storage,
     TupleOf,
     Unbound,
+    ViewOf,
 )
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Opaque, Scalar, Sequence, Tuple, Type
 from gradscribe.primitives.indexing import path_type
 
-_CONTAINERS = ("dict", "items", "object")
-_STRUCTURES = ("tuple", "partial", *_CONTAINERS)
+_CONTAINERS = ("list", "dict", "items", "object")
+_FORMS = {
+    TupleOf: "tuple",
+    PartialOf: "partial",
+    ListRef: "items",
+    DictRef: "dict",
+    InstanceRef: "object",
+}
+_STRUCTURES = frozenset(_FORMS.values())
 
 ABSENT = Unbound.on_one_path()
 """Stands for the alternative that a path does not provide."""
@@ -44,8 +53,8 @@ ABSENT = Unbound.on_one_path()
 class Kind:
     """What a value is: a run-time "number", "array" or "opaque" value; "static", one object;
     "tuple"; "partial", a function and what it is given; "list", of items of one kind; "items", a
-    list of others; "dict"; "object". detail: the dtype and rank, the object, the class (or the
-    keys, or what tells the arguments apart) and the kinds of the items, the kind of all items."""
+    list of others; "dict"; "object". detail: the dtype and rank; the object; the shape and the
+    kinds of the parts; the kind of all items."""
 
     name: str
     detail: Any = None
@@ -85,26 +94,27 @@ def kind_of(
     if isinstance(item, ListRef) and isinstance(contents[item.storage], Value):
         return _kind_of_type(contents[item.storage].type)
     storage = getattr(item, "storage", None)
-    if storage in around or type(item) not in _PARTS:
+    parts = None if storage in around or isinstance(item, ViewOf) else parts_of(item, contents)
+    if parts is None:
         return None
     if storage is not None:
         around |= {storage}
-    name, detail, parts = _PARTS[type(item)](item, contents)
-    below = tuple(kind_of(lowering, part, contents, around) for part in parts)
+    below = tuple(kind_of(lowering, part, contents, around) for part in parts.items)
+    name = _FORMS[parts.shape.form]
     if name == "items" and len({*below}) == 1 and _is_item(below[0]):
         return Kind("list", below[0])
-    return None if None in below else Kind(name, (detail, below))
+    return None if None in below else Kind(name, (parts.shape, below))
 
 
 def _is_item(kind: Any) -> bool:
     """Whether items of this kind, and of no other, make a list of unknown length."""
     is_one = isinstance(kind, Kind) and kind.name != "static"
-    return is_one and not any(name in _CONTAINERS for name in _names(kind))
+    return is_one and not any(name in _CONTAINERS and name != "list" for name in _names(kind))
 
 
 def holds_containers(kind: Kind) -> bool:
     """Whether it is a list, a dict or an object, or has one in it."""
-    return any(name == "list" or name in _CONTAINERS for name in _names(kind))
+    return any(name in _CONTAINERS for name in _names(kind))
 
 
 def _names(kind: Kind | Choice) -> Iterator[str]:
@@ -112,26 +122,6 @@ def _names(kind: Kind | Choice) -> Iterator[str]:
         yield one.name
         for below in one.detail[1] if one.name in _STRUCTURES else ():
             yield from _names(below)
-
-
-Contents = dict[Storage, Any]
-
-_PARTS: dict[type, Callable[[Any, Contents], tuple[str, Any, tuple[Any, ...]]]] = {
-    TupleOf: lambda item, _: ("tuple", item.cls, item.items),
-    PartialOf: lambda item, _: ("partial", (len(item.arguments), *item.keywords), item.parts),
-    ListRef: lambda item, contents: ("items", None, contents[item.storage]),
-    DictRef: lambda item, contents: (
-        "dict",
-        tuple(contents[item.storage]),
-        tuple(contents[item.storage].values()),
-    ),
-    InstanceRef: lambda item, contents: (
-        "object",
-        (item.cls, tuple(name for name, cell in item.cells.items() if cell in contents)),
-        tuple(contents[cell][name] for name, cell in item.cells.items() if cell in contents),
-    ),
-}
-"""Of a value of several parts: the name of its kind, what else there is to the kind, the parts."""
 
 
 def _types(path: Any) -> Any:
@@ -159,7 +149,8 @@ def _kind_of_type(type_: Type) -> Kind | None:
         return None if item is None else Kind("list", item)
     if isinstance(type_, Tuple):
         below = tuple(map(_kind_of_type, type_.items))
-        return None if None in below else Kind("tuple", (tuple, below))
+        shape = Shape(TupleOf, tuple, tuple(range(len(below))))
+        return None if None in below else Kind("tuple", (shape, below))
     return Kind("opaque") if isinstance(type_, Opaque) else None
 
 
@@ -240,8 +231,9 @@ def leaves(lowering: Lowering, item: Any, kind: Kind | Choice) -> list[Value | N
     if kind_of(lowering, item, lowering.contents) != kind:
         return None
     if kind.name in _STRUCTURES:
-        _, _, items = _PARTS[type(item)](item, lowering.contents)
-        below = [leaves(lowering, i, k) for i, k in zip(items, kind.detail[1], strict=True)]
+        found = parts_of(item, lowering.contents)
+        assert found is not None
+        below = [leaves(lowering, i, k) for i, k in zip(found.items, kind.detail[1], strict=True)]
         return [leaf for part in below for leaf in part or ()]
     return [lowering.value(item)] if leaf_count(kind) else []
 
@@ -264,8 +256,8 @@ class Wrapping(Protocol):
     def wrap(self, value: Value, path: Path) -> Any:
         """A number, array or list of unknown length."""
 
-    def container(self, kind: Kind, items: tuple[Any, ...], path: Path) -> Any:
-        """A dict, a list or an object that holds these items."""
+    def assembled(self, shape: Shape, items: tuple[Any, ...], path: Path) -> Any:
+        """A tuple, dict, list, object or partial that has these parts."""
 
 
 def rebuilt(
@@ -277,29 +269,17 @@ def rebuilt(
         first = rebuilt(kind.first, values, wrapping, reason, path)
         return Either(flag, first, rebuilt(kind.second, values, wrapping, reason, path))
     if kind.name in _STRUCTURES:
-        pairs = zip(kind.detail[1], _keys(kind), strict=True)
-        items = [rebuilt(below, values, wrapping, reason, (*path, *key)) for below, key in pairs]
-        return _structure(kind, tuple(items), wrapping, path)
+        shape, below = kind.detail
+        pairs = zip(shape.keys, below, strict=True)
+        items = [rebuilt(b, values, wrapping, reason, (*path, *_step(shape, k))) for k, b in pairs]
+        return wrapping.assembled(shape, tuple(items), path)
     if kind.name == "unbound":
         return Unbound(reason, raises=True)
     return kind.detail if kind.name == "static" else wrapping.wrap(next(values), path)
 
 
-def _structure(kind: Kind, items: tuple[Any, ...], wrapping: Wrapping, path: Path) -> Any:
-    detail = kind.detail[0]
-    if kind.name == "tuple":
-        return TupleOf(items, detail)
-    if kind.name == "partial":
-        count, *names = detail
-        return PartialOf(None, (None,) * count, dict.fromkeys(names)).with_parts(items)
-    return wrapping.container(kind, items, path)
-
-
-def _keys(kind: Kind) -> list[Path]:
-    """The paths from a value of this kind to its parts; of a partial, all is one part."""
-    detail, below = kind.detail
-    if kind.name == "dict":
-        return [(key,) for key in detail]
-    if kind.name == "object":
-        return [(name, name) for name in detail[1]]
-    return [()] * len(below) if kind.name == "partial" else [(n,) for n in range(len(below))]
+def _step(shape: Shape, key: Any) -> Path:
+    """The path from a value of this shape to a part; of a partial, all is one part."""
+    if shape.form is PartialOf:
+        return ()
+    return (key, key) if shape.form is InstanceRef else (key,)

@@ -6,69 +6,27 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.function_texts import names_in
+from gradscribe.frontend.trees import reached
 from gradscribe.frontend.values import (
-    BoundMethod,
     DictRef,
-    Either,
     FlatRef,
     InstanceRef,
-    Iteration,
     ListRef,
-    LocalFunction,
-    OneShot,
-    PartialOf,
     Ref,
     Storage,
-    TupleOf,
     may_overlap,
 )
-from gradscribe.ir.core import Value
 from gradscribe.primitives.indexing import READ_ONLY
 
 if TYPE_CHECKING:
-    from gradscribe.frontend.frame import Frame
     from gradscribe.frontend.lowering import Lowering
 
 
-def storages(lowering: Lowering, item: Any) -> Iterator[Storage]:
-    """All storages that a value reaches."""
-    pending, seen = [item], set[int]()
-    while pending:
-        item = pending.pop()
+def storages(lowering: Lowering, *items: Any) -> Iterator[Storage]:
+    """All storages that values reach."""
+    for item in reached(lowering, *items):
         if isinstance(item, (Ref, ListRef, DictRef, InstanceRef)):
             yield item.storage
-        if isinstance(item, (ListRef, DictRef)):
-            contents = lowering.contents[item.storage]
-            if not isinstance(contents, Value):
-                pending += contents.values() if isinstance(contents, dict) else contents
-        elif isinstance(item, InstanceRef) and id(item.storage) not in seen:
-            seen.add(id(item.storage))
-            pending += map(DictRef, lowering.cells(item))
-        elif isinstance(item, BoundMethod):
-            pending.append(item.receiver)
-        elif isinstance(item, PartialOf):
-            pending += (item.function, *item.arguments, *item.keywords.values())
-        elif isinstance(item, TupleOf):
-            pending += item.items
-        elif isinstance(item, Either):
-            pending += item.first, item.second
-        elif isinstance(item, Iteration):
-            pending += item.parts
-        elif isinstance(item, OneShot):
-            pending += item.holds
-        elif isinstance(item, LocalFunction) and id(item) not in seen:
-            seen.add(id(item))
-            pending += [*(held for _, _, held in captured(item)), *item.defaults.values()]
-
-
-def captured(function: LocalFunction) -> Iterator[tuple[Frame, str, Any]]:
-    """The variables around a function that it may read: their frames, names and values."""
-    names, frame = set(names_in(function.node)), function.frame
-    while frame is not None:
-        yield from ((frame, name, frame.names[name]) for name in names & frame.names.keys())
-        names -= frame.names.keys()
-        frame = frame.outer
 
 
 def hold(lowering: Lowering, storage: Storage, items: Iterable[Any], before: bool = False) -> None:

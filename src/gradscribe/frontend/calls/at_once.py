@@ -17,7 +17,8 @@ import gast
 
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.memory import captured, storages
+from gradscribe.frontend.memory import storages
+from gradscribe.frontend.trees import captured
 from gradscribe.frontend.values import (
     Cell,
     LocalFunction,

@@ -9,10 +9,10 @@ from typing import Any
 
 from gradscribe.frontend.control.carried_entry import Entry, Part, Path, leaf_name
 from gradscribe.frontend.control.carried_parts import is_carried
-from gradscribe.frontend.kinds import Kind
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.memory import is_kept, is_read_only
+from gradscribe.frontend.trees import Shape, assembled
 from gradscribe.frontend.values import (
     Cell,
     DictRef,
@@ -121,28 +121,20 @@ class Alternatives:
             item.storage.read_only, item.storage.kept = below.read_only, below.kept
         return item
 
-    def container(self, kind: Kind, items: tuple[Any, ...], path: Path) -> Any:
-        """A dict, a list or an object that holds these items."""
-        contents, detail = self.rebuilding.lowering.contents, kind.detail[0]
-        storage = self._storage(Storage, path)
-        if kind.name == "dict":
-            contents[storage] = dict(zip(detail, items, strict=True))
-            return DictRef(storage)
-        if kind.name == "items":
-            contents[storage] = items
-            return ListRef(storage)
-        cls, names = detail
-        contents[storage] = {}
-        cells = {name: self._storage(Cell, (*path, name)) for name in names}
-        contents.update((cells[n], {n: item}) for n, item in zip(names, items, strict=True))
-        return InstanceRef(cls, storage, cells)
+    def assembled(self, shape: Shape, items: tuple[Any, ...], path: Path) -> Any:
+        """A tuple, dict, list, object or partial that has these parts."""
 
-    def _storage(self, make: Any, path: Path) -> Any:
+        def storage(make: type[Storage], name: str) -> Storage:
+            return self._storage(make, (*path, name) if make is Cell else path)
+
+        return assembled(shape, items, self.rebuilding.lowering.contents, storage)
+
+    def _storage(self, make: type[Storage], path: Path) -> Storage:
         part, starts = self.entry.part(path), self.starts.get(path, ())
         name = path[-1] if make is Cell else leaf_name(self.entry.key)
         storage = make(name, *self._memory(part, starts))
         storages = [item.storage for item in starts]
-        storage.holds = part.holds.union(*(s.holds for s in storages))
+        storage.holds = frozenset(part.holds).union(*(s.holds for s in storages))
         storage.levels = min([part.levels, *(s.levels for s in storages)])
         storage.read_only = part.read_only or any(s.read_only for s in storages)
         storage.kept = part.kept or any(s.kept for s in storages)

@@ -10,15 +10,15 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import dependencies, outside
 from gradscribe.frontend.data.standard_classes import class_in_python
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.trees import Parts, parts_of
 from gradscribe.frontend.values import (
     PLAIN_NUMBERS,
     DictRef,
     Either,
     FlatRef,
     InstanceRef,
-    ListRef,
+    PartialOf,
     Static,
-    TupleOf,
     ViewOf,
 )
 from gradscribe.ir.core import Value
@@ -47,25 +47,16 @@ def result_tree(lowering: Lowering, item: Any) -> tuple[Tree, list[Value]]:
             "return a list of its items, as `list(d.values())`",
             lowering.builder.location,
         )
-    if isinstance(item, TupleOf):
-        keys = getattr(item.cls, "_fields", None)
-        return _node(lowering, item.cls, item.items, keys)
+    parts = parts_of(item, lowering.contents)
+    if parts is None or isinstance(item, PartialOf):
+        return LEAF, [lowering.value(item)]
     if isinstance(item, InstanceRef) and item.cls in dependencies.LOCAL_CLASSES:
         raise UnsupportedError(
             f"an object of `{item.cls.__name__}`, a class that the function defines, is returned",
             "define the class outside",
             lowering.builder.location,
         )
-    if isinstance(item, InstanceRef):
-        cells = {name: cell for name, cell in item.cells.items() if cell in lowering.contents}
-        items = tuple(lowering.contents[cell][name] for name, cell in cells.items())
-        return _node(lowering, item.cls, items, tuple(cells))
-    if isinstance(item, DictRef):
-        contents = lowering.contents[item.storage]
-        return _node(lowering, dict, tuple(contents.values()), tuple(contents))
-    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
-        return _node(lowering, list, lowering.contents[item.storage], None)
-    return LEAF, [lowering.value(item)]
+    return _node(lowering, parts)
 
 
 def _not_returned(item: Any) -> str:
@@ -85,12 +76,12 @@ def is_constant(item: Any) -> bool:
     return isinstance(item.value, bool) or not isinstance(item.value, PLAIN_NUMBERS)
 
 
-def _node(
-    lowering: Lowering, cls: type, items: tuple[Any, ...], keys: tuple[Any, ...] | None
-) -> tuple[Tree, list[Value]]:
-    children, leaves = [], []
-    for item in items:
+def _node(lowering: Lowering, parts: Parts) -> tuple[Tree, list[Value]]:
+    shape, children, leaves = parts.shape, [], []
+    for item in parts.items:
         tree, below = result_tree(lowering, item)
         children.append(tree)
         leaves += below
-    return Node(cls, tuple(children), keys), leaves
+    is_keyed = shape.form in (DictRef, InstanceRef)
+    keys = shape.keys if is_keyed else getattr(shape.cls, "_fields", None)
+    return Node(shape.cls, tuple(children), keys), leaves

@@ -305,3 +305,76 @@ def test_what_may_be_the_array_itself_is_no_new_one():
 
     with pytest.raises(gs.errors.NoDerivativeError):
         gs.grad(stored, compile=False)(ROW)
+
+
+class Giving:
+    """Gives an array, of its own if it is asked for a copy."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.array.copy() if copy else self.array
+
+
+class Keeping(Giving):
+    """Gives the same array, whatever it is asked for."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.array
+
+
+AGAIN: list[Callable[[Any], Any]] = [
+    np.asarray,
+    np.ascontiguousarray,
+    np.atleast_1d,
+    np.array,
+    np.ma.getdata,
+    np.real_if_close,
+    np.require,
+    lambda y: np.array(y, copy=False),
+    lambda y: np.array(y, copy=None, ndmin=2)[0],
+    lambda y: np.array(y, copy=None, dtype=np.float32),
+    lambda y: np.array(memoryview(y), copy=None),
+    lambda y: np.asarray(y, copy=True),
+    lambda y: np.require(y, requirements=["C", "W"]),
+    lambda y: np.require(y[:], requirements="O"),
+    lambda y: np.lib.stride_tricks.as_strided(y, (4,), (8,)),
+    lambda y: np.ndarray.view(y),
+    lambda y: y.view(np.recarray),
+    lambda y: y.reshape(4, copy=True),
+    lambda y: np.ma.array(y, copy=False).data,
+    lambda y: np.array(Giving(y)),
+    lambda y: np.array(Giving(y), copy=None),
+    lambda y: np.array(Keeping(y)),
+    lambda y: np.asarray(Keeping(y), copy=True),
+    lambda y: np.nan_to_num(y, copy=False),
+]
+"""What gives an array itself, or a copy of it."""
+
+
+@pytest.mark.parametrize("make", [lambda x: ROW[:4] * 1, lambda x: np.copy(ROW[:4])])
+@pytest.mark.parametrize("number", range(len(AGAIN)))
+def test_a_constant_is_the_same_array_where_numpy_gives_it(number: int, make: Any) -> None:
+    def loss(x: np.ndarray) -> Any:
+        y = make(x)
+        z = AGAIN[number](y)
+        z[0] = 7.5
+        y[1] += 2.0
+        return np.sum(y * x) + np.sum(z * x**2)
+
+    x = np.array([0.5, -1.5, 2.5, 1.0])
+    value, gradient = gs.value_and_grad(loss, compile=False)(x)
+    assert value == loss(x)
+    np.testing.assert_allclose(gradient, differences(loss, x), rtol=1e-6)
+
+
+def test_a_copy_that_is_forbidden_is_not_made() -> None:
+    def loss(x: np.ndarray) -> Any:
+        y = x * 1.0
+        try:
+            return np.sum(np.array(y, dtype=complex, copy=False).real)
+        except ValueError:
+            return np.sum(x**2)
+
+    assert gs.grad(loss, compile=False)(np.ones(2)).tolist() == [2.0, 2.0]

@@ -13,6 +13,7 @@ from weakref import ref
 
 import numpy as np
 
+from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.recording.levels import CREATED, Traced, is_running, opened, plain, refused
 
 
@@ -48,6 +49,16 @@ class Memory:
         """Refuse to read what has no known derivative, or to store beside it."""
         if self.refusal is not None:
             raise refused(self.refusal)
+
+    def check_overlap(self) -> None:
+        """Refuse to store to what shares memory with another argument."""
+        if self.overlaps:
+            raise refused(
+                AliasingError(
+                    "a store to an argument that shares memory with another one",
+                    "pass a copy of one of them",
+                )
+            )
 
 
 class RecordedArray:
@@ -131,6 +142,30 @@ def _note(value: RecordedArray | RecordedNumber) -> None:
 
 RECORDED = (RecordedArray, RecordedNumber)
 
+PLAIN = (np.ndarray, np.memmap)
+"""The classes of plain arrays."""
+
+_MEANING = (
+    *("__add__", "__array_function__", "__array_ufunc__", "__array_wrap__", "__eq__", "__lt__"),
+    *("__matmul__", "__mul__", "__neg__", "__pow__", "__rmul__", "__sub__", "__truediv__"),
+)
+"""Methods by which a class of arrays gives operators and functions another meaning."""
+
+
+def means_as_numpy(array: Any) -> bool:
+    """Whether operators and functions do to an array what they do to plain ones."""
+    cls, own = type(array), np.ndarray
+    return cls in PLAIN or all(getattr(cls, name) is getattr(own, name) for name in _MEANING)
+
+
+def check_class(array: Any) -> None:
+    """Refuse arrays of other classes, which a record would make plain ones."""
+    if type(array) not in PLAIN:
+        raise UnsupportedError(
+            f"a {type(array).__name__}, whose operators need not mean what NumPy's do",
+            "pass a plain array: `np.asarray(m)`",
+        )
+
 
 def is_recorded(value: Any) -> bool:
     """Whether a value is one of a recorded run."""
@@ -151,6 +186,8 @@ def shown(value: Any) -> Any:
     """What the user's function gets for a traced or plain value."""
     array = plain(value)
     if isinstance(array, np.ndarray) and array.dtype.kind in "fc":
+        if type(value) is not Traced and type(array) not in PLAIN:
+            return array
         if type(value) is Traced or is_running():
             return RecordedArray(Memory(value))
         return array if array.flags.owndata else array.copy(order="K")

@@ -10,6 +10,8 @@ import contextlib
 import functools
 import inspect
 import operator
+import pickle
+import sys
 import types
 from collections.abc import Callable
 from numbers import Number
@@ -18,10 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import GradscribeError, NoDerivativeError, UnsupportedError
+from gradscribe.errors import GradscribeError, NoDerivativeError
 from gradscribe.ir.probing import probe
 from gradscribe.primitives import optional
-from gradscribe.primitives.recorded_functions import is_same
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from gradscribe.recording import (
     classes,
@@ -30,18 +31,22 @@ from gradscribe.recording import (
     operations,
     protocol,
     replacements,
+    shuffles,
+    stores,
     threads,
+    unread,
 )
 from gradscribe.recording.arrays import (
     Memory,
     RecordedArray,
-    constant,
     is_active,
     is_recorded,
 )
 from gradscribe.recording.following import followed
+from gradscribe.recording.foreign import guarded
 from gradscribe.recording.levels import is_running, refused, values_in
 from gradscribe.recording.replacements import apart, holds_active, read, reading_texts, telling
+from gradscribe.recording.trials import Trial
 
 Callee = Any
 
@@ -61,12 +66,12 @@ def callee_of(function: Callee) -> Callee:
     for is_one, replace in _BY_KIND:
         if is_one(function):
             return replace(function)
-    if any(function is each for each in _OF_BUFFERS) or not _is_innocent(function):
+    if any(function is each for each in _TAKING_BUFFERS) or not _is_innocent(function):
         return _with_shared(function)
     return _refusing(function) if _is_of_c(function) else function
 
 
-_OF_BUFFERS = (np.frombuffer, np.from_dlpack)
+_TAKING_BUFFERS = (np.frombuffer, np.from_dlpack, np.ndarray, pickle.PickleBuffer)
 
 
 def _is_of_c(function: Callee) -> bool:
@@ -138,7 +143,7 @@ def _with_shared(function: Callee) -> Callee:
     def call(*args: Any, **kwargs: Any) -> Any:
         given = list(map(_shared, args)), {name: _shared(v) for name, v in kwargs.items()}
         try:
-            return function(*given[0], **given[1])
+            return unread.call(function, *given)
         except Exception as error:
             if isinstance(error, GradscribeError) or not holds_active(given):
                 raise
@@ -185,6 +190,7 @@ def _is_of_python(function: Callee) -> bool:
 
 def _of_python(function: Callee) -> Callee:
     """A function of the user's, of a library, or one with a rule."""
+    caller = str(sys._getframe(2).f_globals.get("__name__"))
     module = (getattr(function, "__module__", None) or "").partition(".")[0]
     if module in _OF_TEXT:
         return _OF_TEXT[module](function)
@@ -192,7 +198,7 @@ def _of_python(function: Callee) -> Callee:
         return _with_shared(function)
     if module == "scipy" and _overwritten(function):
         return functools.partial(_call_overwriting, function)
-    return followed(function, callee_of)
+    return guarded(followed(function, callee_of), caller)
 
 
 def _is_known(function: Callee) -> bool:
@@ -282,32 +288,11 @@ def _call_known(function: Callee, *args: Any, **kwargs: Any) -> Any:
         return _with_shared(function)(*args, **kwargs)
     if not _is_overwriting(function, args, kwargs):
         return operations.run(function, args, kwargs)
-    overwritten = _overwritten_by(function, args, kwargs)
+    trial = Trial(function, args, kwargs)
     others = {name: kwargs[name] for name in kwargs if not name.startswith("overwrite_")}
     found = operations.run(function, args, others)
-    for array in overwritten:
-        array._memory.refusal = UnsupportedError(
-            f"`{function.__name__}` has overwritten an array that is used again",
-            "leave `overwrite_…` out, or pass a copy",
-        )
+    trial.forget(function)
     return found
-
-
-def _overwritten_by(function: Callee, args: Any, kwargs: dict[str, Any]) -> list[RecordedArray]:
-    """The arrays of the run that a function would overwrite, or give as results, if it had them."""
-    arrays = [value for value in (*args, *kwargs.values()) if type(value) is RecordedArray]
-    copies = {id(array): constant(array) for array in arrays}
-    results: list[Any] = []
-    named = {name: copies.get(id(value), constant(value)) for name, value in kwargs.items()}
-    operations.map_values(
-        results.append, function(*[copies.get(id(v), constant(v)) for v in args], **named)
-    )
-    return [
-        array
-        for array in arrays
-        if not is_same(copies[id(array)], constant(array))
-        or any(np.may_share_memory(copies[id(array)], result) for result in results)
-    ]
 
 
 def _method_of_array(method: Any) -> Callee:
@@ -328,6 +313,37 @@ def _method_of_array(method: Any) -> Callee:
         if not holds_active((args, kwargs)):
             return method(*args, **kwargs)
         return getattr(RecordedArray(Memory(array.copy(order="K"))), name)(*args, **kwargs)
+
+    return call
+
+
+def _is_store(function: Callee) -> bool:
+    """Whether it is `x.__setitem__`."""
+    return type(function) is MethodType and function.__func__ is stores.setitem
+
+
+def _store(method: Callee, index: Any, value: Any) -> None:
+    method(index, value)
+
+
+def _is_of_class(function: Callee) -> bool:
+    """Whether it is a method of arrays or numbers, as it stands in their class."""
+    kinds = (types.MethodDescriptorType, types.WrapperDescriptorType)
+    return type(function) in kinds and issubclass(function.__objclass__, _VALUES)
+
+
+_VALUES = (np.ndarray, np.generic, float, complex)
+
+
+def _method_of_class(function: Callee) -> Callee:
+    """`np.ndarray.sort(x)`, as `x.sort()`."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if args and is_recorded(args[0]):
+            return getattr(args[0], function.__name__)(*args[1:], **kwargs)
+        if args and type(args[0]) is np.ndarray:
+            return _method_of_array(getattr(args[0], function.__name__))(*args[1:], **kwargs)
+        return _refusing(function)(*args, **kwargs)
 
     return call
 
@@ -389,6 +405,9 @@ def _of_list(value: Any) -> Any:
 
 _BY_KIND: tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...] = (
     (threads.is_starting, lambda method: threads.starting(method, callee_of)),
+    (shuffles.is_shuffling, lambda method: shuffles.shuffling(method, _with_shared(method))),
+    (_is_of_class, _method_of_class),
+    (_is_store, lambda method: functools.partial(_store, method)),
     (_is_known, lambda function: functools.partial(_call_known, function)),
     (_is_of_python, _of_python),
     (_is_method_of_array, _method_of_array),

@@ -164,7 +164,7 @@ def original(function: Any) -> Any:
     return function if found is None else found[0]
 
 
-def called(value: Any, name: str) -> Any:
+def called(value: Any, name: str, **given: Any) -> Any:
     """What a special method of an object that is followed gives, as it is in the run; the object
     where it has none."""
     if id(type(value)) not in _PLAIN:
@@ -172,5 +172,5 @@ def called(value: Any, name: str) -> Any:
             if name in vars(each):
                 method = vars(each)[name]
                 found = _followed.get(method) if type(method) is FunctionType else None
-                return value if found is None else found[1](found[0])(value)
+                return value if found is None else found[1](found[0])(value, **given)
     return value

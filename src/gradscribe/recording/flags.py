@@ -7,6 +7,21 @@ from typing import Any
 from gradscribe.recording.arrays import RecordedArray
 from gradscribe.recording.levels import plain
 
+_NAMES: dict[str, str] = {
+    "A": "aligned",
+    "B": "behaved",
+    "C": "c_contiguous",
+    "CA": "carray",
+    "CONTIGUOUS": "c_contiguous",
+    "F": "f_contiguous",
+    "FA": "farray",
+    "FORTRAN": "f_contiguous",
+    "O": "owndata",
+    "W": "writeable",
+    "X": "writebackifcopy",
+}
+"""The short names of flags."""
+
 
 class Flags:
     """The flags of the array; whether it is writeable can be set."""
@@ -19,6 +34,8 @@ class Flags:
     def __getattr__(self, name: str) -> Any:
         if name == "writeable":
             return self._array._writeable
+        if name == "owndata":
+            return self._array._base is None
         return getattr(plain(self._array._present()).flags, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -27,10 +44,10 @@ class Flags:
         self._array._writeable = bool(value)
 
     def __getitem__(self, name: str) -> Any:
-        return getattr(self, name.lower())
+        return getattr(self, _NAMES.get(name, name.lower()))
 
     def __setitem__(self, name: str, value: Any) -> None:
-        setattr(self, name.lower(), value)
+        setattr(self, _NAMES.get(name, name.lower()), value)
 
     def __repr__(self) -> str:
         return repr(plain(self._array._present()).flags)

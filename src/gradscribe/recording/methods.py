@@ -162,7 +162,10 @@ def _iterate(self: Array) -> Iterator[Any]:
 
 def _reshape(self: Recorded, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
     given = shape[0] if len(shape) == 1 else shape
-    return run(np.reshape, (self, given), {} if order == "C" else {"order": order})
+    made = run(np.reshape, (self, given), {} if order == "C" else {"order": order})
+    if copy is False and made._memory is not self._memory:
+        raise ValueError("Unable to avoid creating a copy while reshaping.")
+    return made.copy(order) if copy else made
 
 
 def _transpose(self: Recorded, *axes: Any) -> Any:
@@ -248,10 +251,13 @@ def _set_flags(self: Array, write: Any = None, align: Any = None, uic: Any = Non
         self._writeable = bool(write)
 
 
-def _view(self: Array, *dtype: Any) -> Any:
-    if dtype and dtype[0] not in (np.ndarray, plain(self._present()).dtype):
+def _view(self: Array, *args: Any, **kwargs: Any) -> Any:
+    own = (np.ndarray, plain(self._present()).dtype)
+    if all(kind in own for kind in (*args, *kwargs.values())):
+        return self[...]
+    if is_active(self):
         raise exits.taken_out("`x.view(dtype)`")
-    return self[...]
+    return self._shared().view(*args, **kwargs)
 
 
 def _other_attribute(self: Recorded, name: str) -> Any:

@@ -22,12 +22,15 @@ from gradscribe.recording import calls, packing, prelude
 from gradscribe.recording.arrays import (
     Memory,
     RecordedArray,
+    check_class,
     is_recorded,
+    means_as_numpy,
     present,
     shown,
 )
 from gradscribe.recording.layouts import laid_like
 from gradscribe.recording.levels import Traced, plain, refused, tell, values_in
+from gradscribe.recording.trials import Trial
 from gradscribe.recording.views import Call, read_only, viewed
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 
@@ -103,6 +106,8 @@ def run_known(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
         for item, array in zip(tree, args, strict=True)
         if isinstance(item, Operand) and isinstance(array, np.ndarray)
     }
+    if operands.others and (is_view or _has_traced(operands)):
+        check_class(operands.others[0])
     if is_view and any(type(array) is RecordedArray for array in arrays.values()):
         return viewed(arrays, Call(callee, tree, named, operands.values, ()))
     if not any(type(value) is Traced for value in operands.values):
@@ -169,11 +174,13 @@ _LIKE_ARRAYS = (bool, np.bool_, list, tuple, range, np.ndarray)
 class Operands:
     """The operands of a call: values, and `Operand`s for them in the arguments.
 
-    numbers: whether plain numbers are operands, too.
+    numbers: whether plain numbers are operands, too. others: arrays of classes that give operators
+    another meaning.
     """
 
     def __init__(self, *, numbers: bool) -> None:
         self.values: list[Any] = []
+        self.others: list[Any] = []
         self._numbers = numbers
 
     def add(self, value: Any) -> Any:
@@ -191,6 +198,9 @@ class Operands:
             items = [self.add_array(item) for item in value]
             return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
         if isinstance(value, np.ndarray):
+            if not means_as_numpy(value):
+                self.others.append(value)
+                value = np.array(value)
             return self._operand(value_of_array(value))
         return value.item() if isinstance(value, np.generic) else value
 
@@ -299,8 +309,20 @@ def map_values(function: Callable[[Any], Any], value: Any) -> Any:
 
 def _plainly(callee: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
     """What a call gives that no derivative goes through."""
+    return _shown(callee, args, kwargs, _given(callee, args, kwargs))
+
+
+def _shown(callee: Any, args: Any, kwargs: Mapping[str, Any], given: Any) -> Any:
+    """What a call has given that no derivative goes through."""
+    if any(_shares_memory(item, args, kwargs) for item in values_in(given)):
+        return Trial(callee, args, kwargs, is_only=True).store()
+    return map_values(shown, given)
+
+
+def _given(callee: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+    """What a call gives for the plain values, which it may not write to."""
     try:
-        given = callee(*uncovered(args), **uncovered(dict(kwargs)))
+        return callee(*uncovered(args), **uncovered(dict(kwargs)))
     except ValueError as error:
         if "read-only" not in str(error):  # NumPy has no class of errors for it
             raise
@@ -310,13 +332,20 @@ def _plainly(callee: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
                 f"`{name}` changes an array that it is given", "give it a copy, and use that"
             )
         ) from error
-    return map_values(shown, given)
+
+
+def _shares_memory(item: Any, args: Any, kwargs: Mapping[str, Any]) -> bool:
+    """Whether a result, which is no view that is known, shares memory with an argument."""
+    return isinstance(item, np.ndarray) and any(
+        isinstance(array, np.ndarray) and np.may_share_memory(item, array)
+        for array in _plain_values((args, dict(kwargs)))
+    )
 
 
 def _of_unknown(callee: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
     """What a function gives that has no rule of its own. Integers and truth values have no
     derivative; else the compiler may know what the function is made of."""
-    given = callee(*uncovered(args), **uncovered(dict(kwargs)))
+    given = _given(callee, args, kwargs)
     found: list[Any] = []
     map_values(found.append, given)
     operands = Operands(numbers=False)
@@ -324,7 +353,9 @@ def _of_unknown(callee: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
     is_active = any(type(value) is Traced for value in operands.values)
     if is_active and any(item is None or isinstance(item, str) for item in found):
         tell()
-    if not is_active or not any(_may_be_differentiable(item) for item in found):
+    if not is_active:
+        return _shown(callee, args, kwargs, given)
+    if not any(_may_be_differentiable(item) for item in found):
         return map_values(shown, given)
     try:
         return run_known(callee, args, kwargs)

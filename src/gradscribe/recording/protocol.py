@@ -10,11 +10,11 @@ import numpy as np
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls.array_changes import FUNCTIONS, change_each, change_each_alone
-from gradscribe.primitives.contract_kinds import parameters
 from gradscribe.primitives.registry import PUBLIC
 from gradscribe.recording import operations, stores
 from gradscribe.recording.arrays import RecordedArray, is_active, is_recorded, shown
-from gradscribe.recording.levels import plain, values_in
+from gradscribe.recording.levels import plain, refused, values_in
+from gradscribe.recording.trials import Trial, options_in_place, positional
 from gradscribe.runtime.tensors.tensor import Tensor
 
 
@@ -49,14 +49,83 @@ def array_function(
 def storing(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """`function(*args, **kwargs)`, the result of which is stored where `out` says: by name, or at
     its place among the arguments."""
-    names, others = [] if function is np.einsum else parameters(function), dict(kwargs)
-    if "out" in names[: len(args)]:
-        named = dict(zip(names, args, strict=False))
-        args, others = args[: names.index("out")], named | others
-        others = {name: others[name] for name in others if name not in names[: len(args)]}
+    in_place = options_in_place(function, args, kwargs)
+    if in_place:
+        return _overwriting(function, args, kwargs, in_place)
+    args, others = _named_from("out", function, args, kwargs)
     out = others.pop("out", None)
+    if out is not None and _overlaps(out, (args, others)):
+        return _into_operand(function, args, others, out)
     found = operations.run(function, args, others)
     return found if out is None else into(found, out if isinstance(out, tuple) else (out,))
+
+
+def _named_from(
+    name: str, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call, from a parameter on by name."""
+    names, others = positional(function), dict(kwargs)
+    if name not in names[: len(args)]:
+        return args, others
+    named = dict(zip(names, args, strict=False))
+    args, others = args[: names.index(name)], named | others
+    return args, {name: others[name] for name in others if name not in names[: len(args)]}
+
+
+def _overwriting(
+    function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], in_place: Mapping[str, Any]
+) -> Any:
+    """A call that may write to what it is given: where a derivative goes through that, it may not
+    be used again, if it is not the result."""
+    is_constant = not _holds_active((args, dict(kwargs)))
+    trial = Trial(function, args, kwargs, is_only=is_constant)
+    target = trial.argument(trial.result)
+    if is_constant and (target is not None or trial.written()):
+        return trial.store()
+    if [*in_place] == ["copy"] and not trial.written():
+        return operations.run(function, args, kwargs) if target is None else target
+    others = dict(kwargs)
+    for name in (*in_place, "out"):
+        args, others = _named_from(name, function, args, others)
+    others = {name: value for name, value in others.items() if name not in in_place}
+    out = others.pop("out", None)
+    found = operations.run(function, args, others)
+    if type(target) is RecordedArray and out is None:
+        return stores.update(target, found)
+    if out is not None:
+        trial = Trial(function, args, {**others, **in_place})
+    trial.forget(function)
+    return found if out is None else into(found, out if isinstance(out, tuple) else (out,))
+
+
+def _overlaps(out: Any, operands: Any) -> bool:
+    """Whether the result of a call is stored in the memory of one of its operands."""
+    memories = {id(each._memory) for each in values_in(out) if type(each) is RecordedArray}
+    return any(
+        type(value) is RecordedArray and id(value._memory) in memories
+        for value in values_in(operands)
+    )
+
+
+def _into_operand(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> Any:
+    """A call whose result is stored in the memory of an operand: NumPy may store a part of it
+    before it has read the rest."""
+    is_constant = not _holds_active((args, kwargs, out))
+    trial = Trial(function, args, {**kwargs, "out": out}, is_only=is_constant)
+    if is_constant:
+        return trial.store()
+    found = into(operations.run(function, args, kwargs), out if isinstance(out, tuple) else (out,))
+    for target in values_in(out):
+        if type(target) is RecordedArray and not trial.agrees(target._memory):
+            name = getattr(function, "__name__", "the function")
+            raise refused(
+                UnsupportedError(
+                    f"`{name}` reads what it has stored in `out` already, which shares memory with "
+                    "what it is given",
+                    "give it an array of its own as `out`",
+                )
+            )
+    return found
 
 
 def _is_default(name: str, value: Any) -> bool:

@@ -20,6 +20,7 @@ import numpy as np
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.probing import probe
+from gradscribe.primitives.contract_kinds import parameters
 from gradscribe.primitives.log_calls import only_shown
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from gradscribe.recording import classes, operations, protocol, sums
@@ -47,9 +48,16 @@ def recording(value: Any) -> Any:
     return value
 
 
+def is_new(made: Any, value: Any) -> bool:
+    """Whether an array that is made of a value is known to have memory of its own."""
+    if type(value) is np.ndarray:
+        return not np.may_share_memory(made, value)
+    return type(value) in (list, tuple)
+
+
 def apart(value: Any, array: Any) -> Any:
     """What is made of an array as an array that records, if it is a new one."""
-    return value if value is array else recording(value)
+    return recording(value) if is_new(value, array) or not isinstance(array, np.ndarray) else value
 
 
 def _creating(function: Callee) -> Callee:
@@ -85,19 +93,29 @@ def _full_like(a: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
 def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
     """`np.array`."""
     dtype = args[0] if args else kwargs.get("dtype")
-    value = of_objects(classes.called(value, "__array__"), dtype)
+    value, kwargs = _asked(value, {"copy": True, **kwargs})
+    value, copy = of_objects(value, dtype), kwargs["copy"]
+    if_needed = getattr(copy, "value", copy) in _IF_NEEDED
     if not any(map(is_recorded, values_in(value))):
         made = read(np.array(value, *args, **kwargs), value)
-        is_new = not isinstance(value, np.ndarray) or not np.may_share_memory(made, value)
-        return recording(made) if is_new else made
-    copy = kwargs.get("copy", True)
-    if type(value) is RecordedArray and getattr(copy, "value", copy) in _IF_NEEDED:
-        return _with_axes(_as_recorded(value, dtype, kwargs.get("order")), kwargs.get("ndmin", 0))
+        return recording(made) if not if_needed or is_new(made, value) else made
+    if type(value) is RecordedArray and if_needed:
+        array = _as_recorded(value, dtype, kwargs.get("order"), copy)
+        return _with_axes(array, kwargs.get("ndmin", 0))
     made = protocol.array_of(value, dtype)
     order = args[1] if len(args) > 1 and isinstance(args[1], str) else kwargs.get("order")
     if order in ("C", "F"):
         made = made.copy(order)
     return _with_axes(made, kwargs.get("ndmin", 0))
+
+
+def _asked(value: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """What an object gives for an array, and the options of the call: it may have made the copy."""
+    method = probe(type(value), "__array__") if kwargs.get("copy") is not None else None
+    if method is None or "copy" not in parameters(method):
+        return classes.called(value, "__array__"), kwargs
+    found = classes.called(value, "__array__", copy=kwargs["copy"])
+    return found, kwargs if found is value else {**kwargs, "copy": None}
 
 
 def of_objects(value: Any, dtype: Any) -> Any:
@@ -156,15 +174,16 @@ def _as_array(function: Callee) -> Callee:
     @functools.wraps(function)
     def convert(value: Any, *args: Any, **kwargs: Any) -> Any:
         dtype = args[0] if args else kwargs.get("dtype")
-        value = of_objects(classes.called(value, "__array__"), dtype)
+        value, kwargs = _asked(value, kwargs)
+        value = of_objects(value, dtype)
         order = args[1] if len(args) > 1 else kwargs.get("order")
         order = "C" if function is np.ascontiguousarray else order
         if type(value) is RecordedArray:
-            array = _as_recorded(value, dtype, order)
+            array = _as_recorded(value, dtype, order, kwargs.get("copy"))
             return array.copy() if kwargs.get("copy") else array
         if not any(map(is_recorded, values_in(value))):
             made = read(function(value, *args, **kwargs), value)
-            return recording(made) if type(value) in (list, tuple) else made
+            return recording(made) if is_new(made, value) else made
         return protocol.array_of(value, dtype)
 
     return convert
@@ -173,11 +192,15 @@ def _as_array(function: Callee) -> Callee:
 _to_array = _as_array(np.asanyarray)
 
 
-def _as_recorded(array: Any, dtype: Any, order: str | None) -> Any:
-    """The same array where it has the dtype, and lies in memory as is wanted; else a copy."""
-    array = array if dtype is None else array.astype(dtype, copy=False)
+def _as_recorded(given: Any, dtype: Any, order: str | None, copy: Any) -> Any:
+    """The same array where it has the dtype, and lies in memory as is wanted; else a copy, which
+    `copy=False` forbids."""
+    array = given if dtype is None else given.astype(dtype, copy=False)
     lies = {"C": "C_CONTIGUOUS", "F": "F_CONTIGUOUS"}.get(order or "")
-    return array if lies is None or array.flags[lies] else array.copy(order)
+    array = array if lies is None or array.flags[lies] else array.copy(order)
+    if copy is False and array is not given:
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
+    return array
 
 
 def _float(*args: Any) -> Any:

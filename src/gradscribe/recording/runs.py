@@ -17,15 +17,11 @@ import numpy as np
 
 from gradscribe.compiler.given_leaves import converted, leaves_in, shape_error
 from gradscribe.compiler.leaves import zero_like
-from gradscribe.errors import (
-    AliasingError,
-    GradscribeError,
-    UnsupportedError,
-)
+from gradscribe.errors import AliasingError, GradscribeError
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.primitives.recorded_functions import is_same
-from gradscribe.recording import exits, methods
-from gradscribe.recording.arrays import is_recorded, present, shown
+from gradscribe.recording import exits, foreign, methods
+from gradscribe.recording.arrays import check_class, is_recorded, present, shown
 from gradscribe.recording.callees import callee_of
 from gradscribe.recording.calls import Node
 from gradscribe.recording.leaving import running
@@ -65,7 +61,8 @@ class Point:
             flags = [chosen] * len(leaves) if isinstance(chosen, bool) else list(chosen)
             for leaf, flag in zip(leaves, flags, strict=True):
                 if flag and is_differentiable(plain(present(leaf))):
-                    _check_class(leaf)
+                    if isinstance(leaf, np.ndarray) and not is_recorded(leaf):
+                        check_class(leaf)
                     self.active.append(len(self.leaves))
                 self.leaves.append(present(leaf))
             self._trees.append(tree)
@@ -127,18 +124,6 @@ class Point:
         for tangent, tree in zip(tangents, self._trees, strict=True):
             given += leaves_in(tree, tangent, "tangent")
         return {i: _like(given[i], self.leaves[i], "tangent") for i in self.active}
-
-
-def _check_class(leaf: Any) -> None:
-    """Refuse arrays of other classes, which a record would make plain ones."""
-    if isinstance(leaf, np.ndarray) and not is_recorded(leaf) and type(leaf) not in _PLAIN:
-        raise UnsupportedError(
-            f"a {type(leaf).__name__}, whose operators need not mean what NumPy's do",
-            "pass a plain array: `np.asarray(m)`",
-        )
-
-
-_PLAIN = (np.ndarray, np.memmap)
 
 
 def _copied(leaf: Any, copies: dict[int, Any]) -> Any:
@@ -260,13 +245,13 @@ def _called(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[s
     raised as what it is."""
     try:
         return callee_of(function)(*args, **kwargs)
-    except (AttributeError, SystemError, TypeError, ValueError) as error:
+    except Exception as error:  # of the program, which may raise anything
         cause = error.__cause__ or (error.__context__ if isinstance(error, SystemError) else None)
         if isinstance(error, GradscribeError):
             raise
         if isinstance(cause, GradscribeError):
             raise cause from None
-        if exits.is_of_recorded(error):
+        if foreign.is_raised_of_recorded(error):
             raise exits.of_recorded(error) from None
         raise
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import AliasingError, UnsupportedError
+from gradscribe.errors import NoDerivativeError, UnsupportedError
 from gradscribe.ir.core import Operand
-from gradscribe.recording import calls, classes, operations
+from gradscribe.recording import calls, classes, operations, unread
 from gradscribe.recording.arrays import RecordedArray, present
 from gradscribe.recording.layouts import laid_like
 from gradscribe.recording.levels import Traced, plain, refuse_told, refused
@@ -28,6 +28,14 @@ def setitem(array: RecordedArray, index: Any, value: Any) -> None:
         refuse_told()
     if not array._writeable:
         raise ValueError("assignment destination is read-only")
+    if unread.is_storing():
+        raise refused(
+            NoDerivativeError(
+                "code that is not followed, in C, stores to an array that records what is done to "
+                "it",
+                "use functions of NumPy, or make the call a `gs.primitive`",
+            )
+        )
     if not grad_enabled() and any(type(present(each)) is Traced for each in (array, value)):
         raise refused(
             UnsupportedError(
@@ -35,14 +43,10 @@ def setitem(array: RecordedArray, index: Any, value: Any) -> None:
                 "store outside of the block: `gs.stop_gradient(value)`",
             )
         )
-    if memory.overlaps:
-        raise refused(
-            AliasingError(
-                "a store to an argument that shares memory with another one",
-                "pass a copy of one of them",
-            )
-        )
-    for method in ("__array__", "__float__"):  # of an object
+    memory.check_overlap()
+    for method in (
+        () if isinstance(value, np.ndarray) else ("__array__", "__float__")
+    ):  # of an object
         value = classes.called(value, method)
     if operations.is_truth(index):
         if not index:

@@ -28,8 +28,12 @@ def fill(a: Any, value: Any) -> None:
     a[...] = value
 
 
-def sort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None) -> None:
+def sort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> None:
     """`a.sort()`."""
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
     a[...] = np.sort(a, axis, kind, stable=stable)
 
 
@@ -149,8 +153,12 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     arr[places] = values
 
 
-def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect") -> None:
+def partition(
+    a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None
+) -> None:
     """`a.partition(kth)`; there is one kind."""
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
     a[...] = np.partition(a, kth, axis)
 
 

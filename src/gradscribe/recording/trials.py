@@ -1,0 +1,158 @@
+"""What a function of a library does to the arrays that it is given, tried on copies of them.
+
+Some functions of NumPy and SciPy write to what they are given, where they are told to
+(`overwrite_input=True`, `copy=False`), and may give it, or a part of it, as their result. Which
+arrays these are depends on their layout and dtype; so the function is called on copies that share
+memory as the arrays do. Where no derivative goes through them, what it has written is stored.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import UnsupportedError
+from gradscribe.ir.probing import probe
+from gradscribe.primitives.contract_kinds import parameters
+from gradscribe.primitives.recorded_functions import is_same
+from gradscribe.recording.arrays import Memory, RecordedArray, constant, shown
+from gradscribe.recording.levels import opened, plain, refused, values_in
+
+Function = Callable[..., Any]
+
+
+def options_in_place(function: Function, args: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a call by which it may write to what it is given."""
+    options = _options(function)
+    if not options:
+        return {}
+    named = dict(zip(positional(function), args, strict=False)) | dict(kwargs)
+    given = {name: named[name] for name in options if name in named}
+    return {
+        name: value
+        for name, value in given.items()
+        if (value is not None and not value if name == "copy" else value)
+    }
+
+
+@functools.cache
+def positional(function: Function) -> list[str]:
+    """The names of the parameters that a call may give by their place."""
+    try:
+        given = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # compiled code may have none
+        return parameters(function)
+    starts = [p.name for p in given if p.kind is inspect.Parameter.VAR_POSITIONAL]
+    names = parameters(function)
+    return names[: names.index(starts[0])] if starts and starts[0] in names else names
+
+
+@functools.cache
+def _options(function: Function) -> list[str]:
+    names = parameters(function)
+    return [name for name in names if name == "copy" or name.startswith("overwrite_")]
+
+
+class Trial:
+    """A call on copies. result: what it has given. is_only: it is all that there will be of the
+    call, and arrays that do not record, or whose memory other code has, are given themselves."""
+
+    def __init__(
+        self, function: Function, args: Any, kwargs: Mapping[str, Any], *, is_only: bool = False
+    ) -> None:
+        self._is_only = is_only
+        self._copies: dict[int, tuple[Any, Any, Any]] = {}
+        self._standing: dict[int, tuple[Any, Any]] = {}
+        given = [self._stand_in(arg) for arg in args]
+        named = {name: self._stand_in(value) for name, value in kwargs.items()}
+        self.result = function(*given, **named)
+
+    def _stand_in(self, value: Any) -> Any:
+        if isinstance(value, (tuple, list)):
+            items = [self._stand_in(item) for item in value]
+            return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+        if type(value) is RecordedArray:
+            memory = value._memory
+            memory.check()
+            array = self._copy(memory, plain(opened(memory.value)))
+            for step in value._steps:
+                array = step.plainly(array)
+            if not value._writeable:
+                array = array.view()
+                array.flags.writeable = False
+        elif type(value) is np.ndarray:
+            array = self._copy(value, value)
+        else:
+            return constant(value)
+        self._standing[id(array)] = array, value
+        return array
+
+    def _copy(self, owner: Any, array: Any) -> Any:
+        if id(owner) not in self._copies:
+            is_itself = self._is_only and (type(owner) is not Memory or owner.is_shared)
+            copy = array if is_itself else np.array(array, order="K")
+            self._copies[id(owner)] = owner, array, copy
+        return self._copies[id(owner)][2]
+
+    def argument(self, result: Any) -> Any:
+        """The argument that a result is; None for any other."""
+        found = self._standing.get(id(result))
+        return None if found is None else found[1]
+
+    def written(self) -> list[Any]:
+        """The memories, and arrays that do not record, that the function has written to."""
+        return [o for o, array, copy in self._copies.values() if not is_same(array, copy)]
+
+    def given_back(self) -> list[Any]:
+        """The memories, and arrays that do not record, of which it has given views."""
+        arrays = (item for item in values_in(self.result) if isinstance(item, np.ndarray))
+        results = [item for item in arrays if self.argument(item) is None]
+        return [
+            owner
+            for owner, _, copy in self._copies.values()
+            if any(np.may_share_memory(copy, result) for result in results)
+        ]
+
+    def agrees(self, memory: Memory) -> bool:
+        """Whether the function has left in a memory what stands there now, but for rounding."""
+        copy = self._copies[id(memory)][2]
+        return np.allclose(copy, plain(memory.value), rtol=1e-9, atol=0.0, equal_nan=True)
+
+    def store(self) -> Any:
+        """Store what the function has written; its results, which share memory with the arrays as
+        those with the copies. No derivative goes through them."""
+        for owner in self.written():
+            owner.check_overlap()
+        given_back = {id(owner) for owner in self.given_back()}
+        for key, (owner, array, copy) in self._copies.items():
+            if copy is not array:
+                owner.value = copy
+                owner.version += 1
+                owner.is_shared = key in given_back
+        return self._shown(self.result)
+
+    def _shown(self, value: Any) -> Any:
+        if isinstance(value, (tuple, list)):
+            items = [self._shown(item) for item in value]
+            return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+        argument = self.argument(value)
+        if argument is not None:
+            return argument
+        copies = (copy for _, _, copy in self._copies.values())
+        is_own = not any(np.may_share_memory(value, copy) for copy in copies)
+        return shown(value) if is_own or not isinstance(value, np.ndarray) else value
+
+    def forget(self, function: Function) -> None:
+        """What the function has written to, or given views of, is not known from now on."""
+        for owner in (*self.written(), *self.given_back()):
+            error = UnsupportedError(
+                f"`{probe(function, '__name__')}` has overwritten an array that is used again",
+                "leave `overwrite_…` out, or pass a copy",
+            )
+            if type(owner) is not Memory:
+                raise refused(error)
+            owner.refusal = error

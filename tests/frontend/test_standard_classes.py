@@ -288,8 +288,26 @@ def summed_by_key(keys, x):
     return sums[1] + sums[2] * x
 
 
+def counted_arrays(x):
+    held = np.ones(4)
+    counts = Counter(a=held)
+    held[1] = x[0]
+    counts.update({"a": x, "b": x[2]})
+    held[2] = x[1]
+    return np.sum(counts["a"] * x) * counts["b"]
+
+
+def counts_of_counters(x):
+    counts = Counter(Counter(a=x[0]))
+    for i in range(3):
+        counts.update({"a": x[i]})
+    return counts["a"] * x[3]
+
+
 def test_a_counter_counts() -> None:
     check(counted_text, "abracadabra", 1.5)
+    for of_arrays in (counted_arrays, counts_of_counters):
+        check(of_arrays, x4)
     for function in (counted_numbers, counted_one_by_one, summed_by_key):
         check(function, [1, 2, 2, 3, 3, 3], 1.5)
 

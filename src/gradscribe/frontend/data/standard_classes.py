@@ -167,13 +167,20 @@ class CountedItems(HeldItems):
 
     def update(self, items: Any = (), **named: Any) -> None:
         if hasattr(items, "items"):
-            for key, count in items.items():
-                self.held[key] = self.held.get(key, 0) + count
+            self._add(items)
         else:
             for key in items:
                 self.held[key] = self.held.get(key, 0) + 1
-        for key, count in named.items():
-            self.held[key] = self.held.get(key, 0) + count
+        if named:
+            self._add(named)
+
+    def _add(self, counts: Any) -> None:
+        """Take these counts over as they are, where there are no others yet."""
+        if self.held:
+            for key, count in counts.items():
+                self.held[key] = count + self.held.get(key, 0)
+        else:
+            self.held.update(counts)
 
     def subtract(self, items: Any = ()) -> None:
         if hasattr(items, "items"):

@@ -9,6 +9,7 @@ import dataclasses
 import functools
 import operator
 import types
+import weakref
 from typing import NamedTuple
 
 import numpy as np
@@ -645,3 +646,15 @@ def whether_a_derived_list_in_a_list_has_an_attribute(x, rows):
 @refused("`scale` may be an attribute of a class derived from tuple", X, TWIN)
 def attribute_of_a_derived_tuple(x, twin):
     return x.sum() * getattr(twin, "scale", 1.0)
+
+
+def doubled(v):
+    return 2.0 * v
+
+
+PROXY = weakref.proxy(doubled)
+
+
+@refused("`PROXY` is a weak proxy, whose class is not the one that it tells", X)
+def calls_a_weak_proxy(x):
+    return np.sum(PROXY(1.0) * x)

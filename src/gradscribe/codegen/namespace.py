@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import functools
 import sys
 from types import MethodType, ModuleType
 from typing import Any
@@ -122,7 +121,6 @@ def _library_path(value: Any) -> tuple[str, ...] | None:
     return _path_in(value, name, module) if module.partition(".")[0] in LIBRARIES else None
 
 
-@functools.lru_cache(maxsize=4096)
 def _path_in(value: Any, name: str, module: str) -> tuple[str, ...] | None:
     """Where an object of a library is found that says that it is of this module."""
     packages = module.split(".")

@@ -69,10 +69,10 @@ def call(
     keywords: dict[str, Any],
 ) -> Any:
     """`callee(*arguments, **keywords)`."""
+    if isinstance(callee, Static) and not _has_hash(callee.value):  # of ctypes, weak references
+        return opaque.method(lowering, node, callee, "__call__", arguments, keywords)
     if isinstance(callee, Static) and isinstance(callee.value, types.FunctionType):
         return _call_python_function(lowering, node, callee.value, arguments, keywords)
-    if isinstance(callee, Static) and not _has_hash(callee.value):  # functions of ctypes
-        return opaque.method(lowering, node, callee, "__call__", arguments, keywords)
     if isinstance(callee, Static):
         return _call_object(lowering, node, callee.value, arguments, keywords)
     if isinstance(callee, LocalFunction):

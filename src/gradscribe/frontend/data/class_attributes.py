@@ -55,7 +55,7 @@ def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) ->
         return BoundMethod(owner, name, kind)
     if isinstance(kind, (staticmethod, classmethod)):
         return of_static_class(lowering, node, cls, name, kind)
-    if isinstance(kind, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+    if is_method_of_c(kind):
         return BoundMethod(owner, name)
     if isinstance(kind, types.MemberDescriptorType) and is_object(owner):
         return None
@@ -137,8 +137,13 @@ def method(lowering: Lowering, owner: Any, name: str) -> BoundMethod | None:
     return BoundMethod(owner, name, kind)
 
 
-_OF_C = (types.MethodDescriptorType, types.WrapperDescriptorType)
-"""Methods of classes in C, before they are bound."""
+def is_method_of_c(kind: Any) -> bool:
+    """Whether what a class has under a name is a method in C, Cython, …, which is bound when it is
+    read of an object."""
+    if isinstance(kind, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+        return True
+    binds = in_class(type(kind), "__get__")
+    return callable(kind) and isinstance(binds, types.WrapperDescriptorType)
 
 
 def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Any:
@@ -163,7 +168,7 @@ def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Any:
             return Static(function)
         if isinstance(function, types.FunctionType):
             return BoundMethod(receiver, name, function)
-        if base is object or isinstance(kind, _OF_C):
+        if base is object or is_method_of_c(kind):
             return BoundMethod(receiver, name, kind)
         return outside.external(lowering, kind, Path(base).attribute(name), name)
     what = f"`super()` has no attribute `{name}`"

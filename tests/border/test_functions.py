@@ -9,7 +9,8 @@ from tests.border.programs import Program, programs
 from tests.sampling import one_in
 
 CALLS = programs(
-    *("native", "ways", "scipy", "memory", "others", "unknown", "everyday", "hidden"), "called_back"
+    *("native", "ways", "scipy", "memory", "others", "unknown", "everyday", "hidden"),
+    *("called_back", "holders"),
 )
 
 

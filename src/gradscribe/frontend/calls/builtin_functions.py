@@ -20,6 +20,7 @@ from gradscribe.frontend.calls import (
     introspection,
     iteration,
     mathematics,
+    opaque,
     reducing,
     unpacking,
 )
@@ -31,7 +32,7 @@ from gradscribe.frontend.data import dicts, instances, protocols
 from gradscribe.frontend.data.indices import as_array, nonzero, open_mesh
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static, TupleOf, is_number
-from gradscribe.ir.types import Array
+from gradscribe.ir.types import INT, Array, Opaque
 from gradscribe.primitives.control import EFFECT
 from gradscribe.primitives.mapping import vectorized
 from gradscribe.primitives.registry import PRIMITIVES
@@ -74,7 +75,10 @@ def _shape(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     known = folding.folded(lowering, node, np.shape, arguments, keywords)
     if known is not None:
         return value_of(known.value)
-    array = as_array(lowering, node, arguments[0])
+    array = as_array(lowering, node, keywords.get("a", *arguments))
+    found = opaque.asked(lowering, np.shape, (array,), Opaque(tuple))
+    if found is not None:
+        return found
     return TupleOf(()) if is_number(array) else shape_of(lowering, array)
 
 
@@ -82,7 +86,11 @@ def _ndim(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     known = folding.folded(lowering, node, np.ndim, arguments, keywords)
     if known is not None:
         return known
-    type_ = lowering.value(as_array(lowering, node, arguments[0])).type
+    array = as_array(lowering, node, keywords.get("a", *arguments))
+    found = opaque.asked(lowering, np.ndim, (array,), INT)
+    if found is not None:
+        return found
+    type_ = lowering.value(array).type
     return Static(type_.rank if isinstance(type_, Array) else 0)
 
 

@@ -18,6 +18,7 @@ from gradscribe.frontend.calls import (
     folding,
     inlining,
     number_classes,
+    opaque,
     positions,
     prelude,
     unpacking,
@@ -31,7 +32,7 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Ref, Static, TupleOf, is_number
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Method, Value
-from gradscribe.ir.types import Array, Scalar
+from gradscribe.ir.types import INT, Array, Scalar
 from gradscribe.primitives.eigenvalues import as_complex
 from gradscribe.primitives.einsum import EINSUM_VIEW, axes_of_view, subscripts_of_lists
 from gradscribe.primitives.orthogonal import wide_qr
@@ -137,6 +138,9 @@ def _size(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         return known
     if not isinstance(axis, Static):
         return lowering.unsupported(node, "these axes are not supported", "pass one, as a number")
+    found = opaque.asked(lowering, np.size, (array, axis), INT)
+    if found is not None:
+        return found
     if axis.value is not None:
         lengths = calls.call(lowering, node, Static(np.shape), (array,), {})
         return read_item(lowering, node, lengths, axis)

@@ -20,6 +20,7 @@ from gradscribe.frontend.calls import (
     at_once,
     handlers,
     inlining,
+    opaque,
     positions,
     reducing,
     unpacking,
@@ -317,6 +318,8 @@ def _islice(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
 
 def _indices(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`np.ndindex(n, m)`, and of a shape: `divmod` of a number that counts."""
+    if any(map(opaque.is_opaque, arguments)):
+        opaque.refuse(lowering, node)
     lengths = (
         unpacking.unpacked(lowering, node, arguments[0]) if _is_shape(arguments) else arguments
     )

@@ -37,7 +37,7 @@ from gradscribe.frontend.values import (
     is_number,
 )
 from gradscribe.ir.core import Value
-from gradscribe.ir.types import Array, Sequence
+from gradscribe.ir.types import Array, Opaque, Sequence
 from gradscribe.primitives.control import RUN
 
 
@@ -79,6 +79,7 @@ def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
 
 def started(lowering: Lowering, node: Any, item: Any) -> OneShot:
     """`iter(item)`: an iterator over the items, which are made when they are taken."""
+    opaque.asked(lowering, iter, (item,), Opaque())
     make_iterator(lowering, node, iter, (item,), {})
     return iterators.made(lowering, lambda taker: over(lowering, taker, item), (item,))
 

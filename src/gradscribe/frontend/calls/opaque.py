@@ -46,7 +46,7 @@ from gradscribe.ir.types import (
     is_differentiable,
     is_integer,
 )
-from gradscribe.primitives.contract_kinds import HOLDS, PURE, UNKNOWN
+from gradscribe.primitives.contract_kinds import HOLDS, PURE, UNKNOWN, Contract
 from gradscribe.primitives.control import EFFECT, RUN
 from gradscribe.primitives.typing import type_of
 
@@ -126,7 +126,7 @@ def call(
     is_leading = node is not lowering.discarded and foreign.leads(type_, contract)
     if not contract.is_pure or calls_back or is_leading:
         return foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
-    return emit(lowering, callee, arguments, keywords, type_)
+    return emit(lowering, callee, arguments, keywords, type_, contract=PURE)
 
 
 def as_it_is(lowering: Lowering, value: Value) -> Value:
@@ -185,15 +185,18 @@ def emit(
     keywords: dict[str, Any],
     type_: Type,
     primitive: Primitive = EFFECT,
+    contract: Contract = HOLDS,
 ) -> Any:
     """Append a call whose result has this type. Of an object that may lead to memory which unread
-    code has kept, it is one of those that may use that."""
+    code has kept, it is one of those that may use that; and one that gives an object, or changes
+    one, may let that hold what it is given. contract: what is known of that."""
     items = (*arguments, *keywords.values())
     callee, arguments = foreign.shown_to_others(callee, arguments, keywords)
     if callee in _STORING:
         outside_reach.note_buffers(lowering, items)
-    if foreign.may_lead_to_memory(lowering, items):
-        contract = UNKNOWN if callee in _STORING else HOLDS
+    is_led = foreign.may_lead_to_memory(lowering, items)
+    if is_led or (foreign.leads(type_, contract) and foreign.reaches(lowering, items)):
+        contract = UNKNOWN if is_led and callee in _STORING else HOLDS
         node, given = lowering.frame.statement, (arguments, keywords)
         return foreign.call(lowering, node, callee, given, type_, contract)
     tree = {
@@ -269,7 +272,8 @@ def method(
     if not contract.is_pure or calls_back or is_leading:
         given = ((receiver, *arguments), keywords)
         return foreign.call(lowering, node, Method(name), given, Opaque(), contract)
-    return emit(lowering, Method(name), (receiver, *arguments), keywords, Opaque())
+    arguments = (receiver, *arguments)
+    return emit(lowering, Method(name), arguments, keywords, Opaque(), contract=PURE)
 
 
 def _class_of(receiver: Any) -> type | None:
@@ -277,6 +281,13 @@ def _class_of(receiver: Any) -> type | None:
     if isinstance(receiver, ObjectRef):
         return type(receiver.target)
     return receiver.type.cls if is_opaque(receiver) else None
+
+
+def asked(lowering: Lowering, callee: Any, arguments: tuple[Any, ...], type_: Type) -> Any:
+    """What a function tells of an object that is only known at run time, as `np.ndim` does: it is
+    asked there. None for what is known when the function is compiled."""
+    known = arguments[0]
+    return emit(lowering, callee, arguments, {}, type_) if is_opaque(known) else None
 
 
 def attribute(lowering: Lowering, owner: Value, name: str) -> Any:

@@ -232,6 +232,8 @@ def _tensor_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
 def shape_of(lowering: Lowering, owner: Any) -> TupleOf:
     """The shape of an array as a tuple: known lengths are static."""
     value = lowering.value(owner)
+    if opaque.is_opaque(value):
+        opaque.refuse(lowering, lowering.frame.statement)
     dims = value.type.dims if isinstance(value.type, Array) else ()
     return TupleOf(
         tuple(

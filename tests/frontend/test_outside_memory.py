@@ -32,6 +32,7 @@ looked_up = np.frompyfunc(lambda i: B[int(i)], 1, 1)
 reference = weakref.ref(B)
 file = io.BytesIO(B.tobytes())
 in_file = np.frombuffer(file.getbuffer())
+holder = ctypes.py_object(B)
 own = (ctypes.c_double * 2)(1.5, 2.5)
 draws = np.random.default_rng(1)
 
@@ -99,6 +100,11 @@ def by_a_proxy(x):
     return float(proxy["a"]) * x[2]
 
 
+def by_a_python_object(x):
+    B[1] = x[0]
+    return float(holder.value[1]) * x[2]
+
+
 def written_by_an_address(x):
     second.value = 3.0
     return np.sum(B * x)
@@ -113,7 +119,7 @@ def of_a_constant(x):
     "function",
     [by_a_method, by_an_item, by_an_iterator, by_a_polynomial, by_a_pointer, by_an_address,
      by_a_memoryview, by_a_buffer, by_a_ufunc, by_a_file, by_a_proxy,
-     written_by_an_address, of_a_constant],
+     written_by_an_address, by_a_python_object, of_a_constant],
 )  # fmt: skip
 def test_what_shows_a_changed_array_is_refused(function: Callable[..., Any]) -> None:
     reset()

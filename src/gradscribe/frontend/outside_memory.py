@@ -147,6 +147,8 @@ def _led_to(item: Any) -> Iterable[Any]:
         return item.ravel().tolist() if item.dtype.hasobject else ()
     if isinstance(item, weakref.ReferenceType):
         return [item()]
+    if isinstance(item, ctypes.py_object):
+        return [item.value]
     if type(item).__qualname__ == "CPUDispatcher":  # of Numba
         return [item.py_func]
     return [*gc.get_referents(item), *_bases(item)]
@@ -161,7 +163,7 @@ def _cells(function: types.FunctionType) -> Iterator[Any]:
 _KNOWN = frozenset({"numpy", "scipy", "pandas"} | sys.stdlib_module_names)
 """Packages of whose objects the garbage collector sees what they hold."""
 
-_POINTERS = frozenset("PzZO")
+_POINTERS = frozenset("PzZ")
 
 
 def _points_anywhere(item: Any) -> bool:
@@ -170,7 +172,7 @@ def _points_anywhere(item: Any) -> bool:
     if cls.__module__ == "_cffi_backend":
         return _is_pointer_of_cffi(item)
     is_pointer = isinstance(item, ctypes._Pointer) or (
-        isinstance(item, ctypes._SimpleCData) and cls._type_ in _POINTERS and bool(item)
+        isinstance(item, ctypes._SimpleCData) and cls._type_ in _POINTERS and item.value is not None
     )
     if is_pointer:
         return not item._objects and not probe(item, "__dict__")

@@ -102,6 +102,11 @@ def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
     if type(value) is RecordedArray and if_needed:
         array = _as_recorded(value, dtype, kwargs.get("order"), copy)
         return _with_axes(array, kwargs.get("ndmin", 0))
+    if dtype is not None and np.dtype(dtype) == object:
+        raise UnsupportedError(
+            "an array of objects does not record what is differentiated",
+            "keep it in a list",
+        )
     made = protocol.array_of(value, dtype)
     order = args[1] if len(args) > 1 and isinstance(args[1], str) else kwargs.get("order")
     if order in ("C", "F"):

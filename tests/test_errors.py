@@ -483,6 +483,9 @@ def test_a_forgotten_return_of_a_helper_is_told():
     def helper(x):
         x * 2
 
-    text = message_of(errors.UnsupportedError, lambda: gs.grad(lambda x: helper(x) + x)(1.0))
+    def program(x):
+        return helper(x) + x
+
+    text = message_of(errors.UnsupportedError, lambda: gs.grad(program)(1.0))
     assert text.splitlines()[0] == "`+` is not supported on None and float"
     assert "is a `return` missing?" in text

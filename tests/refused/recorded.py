@@ -101,8 +101,3 @@ def argument_stored_to_under_its_outside_name():
         return np.sum(x * x)
 
     as_it_is(added)(total)
-
-
-@refused_when_run("an array of objects does not record what is differentiated")
-def an_array_of_objects():
-    as_it_is(lambda x: np.sum(np.array([x * 2, None], dtype=object)[0]))(np.ones(3))

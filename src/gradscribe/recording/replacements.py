@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import UnsupportedError
+from gradscribe.errors import NoDerivativeError, UnsupportedError
 from gradscribe.ir.probing import probe
 from gradscribe.primitives.contract_kinds import parameters
 from gradscribe.primitives.log_calls import only_shown
@@ -90,6 +90,12 @@ def _full_like(a: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
     return made
 
 
+_AMONG_OBJECTS = (
+    "arrays that are differentiated, among other objects in one array of objects",
+    "keep them in a list",
+)
+
+
 def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
     """`np.array`."""
     dtype = args[0] if args else kwargs.get("dtype")
@@ -102,12 +108,12 @@ def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
     if type(value) is RecordedArray and if_needed:
         array = _as_recorded(value, dtype, kwargs.get("order"), copy)
         return _with_axes(array, kwargs.get("ndmin", 0))
-    if dtype is not None and np.dtype(dtype) == object:
-        raise UnsupportedError(
-            "an array of objects does not record what is differentiated",
-            "keep it in a list",
-        )
-    made = protocol.array_of(value, dtype)
+    try:
+        made = protocol.array_of(value, dtype)
+    except ValueError:
+        if dtype is None or np.dtype(dtype) != object:
+            raise
+        raise NoDerivativeError(*_AMONG_OBJECTS) from None
     order = args[1] if len(args) > 1 and isinstance(args[1], str) else kwargs.get("order")
     if order in ("C", "F"):
         made = made.copy(order)

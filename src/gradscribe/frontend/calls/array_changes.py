@@ -29,12 +29,21 @@ def fill(a: Any, value: Any) -> None:
 
 
 def sort(
-    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+    a: Any,
+    axis: Any = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: Any = None,
 ) -> None:
-    """`a.sort()`."""
+    """`a.sort()`; descending is an option of recent NumPy."""
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
-    a[...] = np.sort(a, axis, kind, stable=stable)
+    if descending:
+        a[...] = np.flip(np.sort(a, axis, kind, stable=stable), axis)
+    else:
+        a[...] = np.sort(a, axis, kind, stable=stable)
 
 
 def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:

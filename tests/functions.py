@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import pathlib
+import sys
 import textwrap
 from collections.abc import Sequence
 
@@ -84,4 +85,6 @@ def _filled(names: Sequence[str], before: str = "", indent: str = "") -> str:
 
 
 if __name__ == "__main__":
+    if sys.version_info < (3, 13):
+        sys.exit("the page lists what CPython 3.13 and its newest NumPy have: write it there")
     PAGE.write_text(page())

@@ -168,3 +168,8 @@ def tuple_or_none(x):
         if item is not None:
             total += item[0]
     return total
+
+
+@refused("NumPy makes an array of Python objects of the integer 100000000000000000000", X)
+def an_array_of_vast_integers(x):
+    return np.sum(np.array([[1.0, 100000000000000000000]])) * np.sum(x)

@@ -37,7 +37,7 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.core import Linearity, Method, Primitive, Value
 from gradscribe.ir.types import Array, is_complex
-from gradscribe.primitives.control import RUN
+from gradscribe.primitives.control import CONSTANT, RUN
 from gradscribe.primitives.indexing import READ_ONLY
 from gradscribe.primitives.registry import METHODS, NAMED, PRIMITIVES, VARIANTS, class_of_results
 from gradscribe.primitives.shaping import respelled
@@ -189,6 +189,8 @@ def _emitted(
             return _view(lowering, primitive, callee, first, tree)
     try:
         result = lowering.wrap(lowering.emit(primitive, tree, callee))
+        if isinstance(result, Ref) and not primitive.elementwise:
+            _refuse_objects(lowering, node, tree)
         if primitive.name in READ_ONLY and isinstance(result, Ref):
             result.storage.read_only = True
         if callee in powers.POWERS:
@@ -197,6 +199,19 @@ def _emitted(
     except (MisfitError, UnknownTypeError) as error:
         error.location = lowering.location(node)
         raise
+
+
+def _refuse_objects(lowering: Lowering, node: Any, tree: dict[str, Any]) -> None:
+    """An integer beyond 64 bits: the array that NumPy makes of it is one of Python's objects."""
+    for given in wording.values_in(tree):
+        made = lowering.builder.definition(given)
+        number = made.attributes["value"] if made and made.primitive is CONSTANT else None
+        if isinstance(number, int) and not -(1 << 63) <= number < 1 << 64:
+            lowering.unsupported(
+                node,
+                f"NumPy makes an array of Python objects of the integer {number}, beyond 64 bits",
+                f"write it as a float: {float(number)}" if abs(number) < 1e300 else "leave it out",
+            )
 
 
 def _trees(

@@ -31,6 +31,15 @@ def divided_where_nonzero(x, y):
     return np.sum(r * x)
 
 
+def where_nothing_or_everything(x, y):
+    """As `where`, None is false."""
+    r = x * 2
+    np.exp(x, out=r, where=None)
+    np.exp(y, out=y, where=True)
+    np.sin(x, out=r, where=False)
+    return np.sum(r * x) + np.sum(y * x)
+
+
 def reduced_into_arrays(A):
     c = np.empty(A.shape[1])
     np.sum(A * A, axis=0, out=c)
@@ -148,6 +157,7 @@ def sorted_along_axes(A):
     [
         (into_arrays, (x4, x4 + 1)),
         (divided_where_nonzero, (x4, np.array([1.0, 2.0, 3.0, 4.0]))),
+        (where_nothing_or_everything, (x4, np.array([1.0, 2.0, 3.0, 4.0]))),
         (reduced_into_arrays, (A34,)),
         (at_items, (x4, repeated, values)),
         (at_pairs, (A34, repeated, values)),

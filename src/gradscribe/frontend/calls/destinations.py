@@ -101,7 +101,8 @@ def destination(
         arguments, out = arguments[:position], arguments[position]
     if isinstance(out, TupleOf) and len(out.items) == 1:
         out = out.items[0]
-    out, where = (None if _is_default(given) else given for given in (out, where))
+    out = None if _is(out, None) else out
+    where = None if _is(where, True) else where
     return out, where, arguments, keywords
 
 
@@ -125,8 +126,8 @@ def _fits(callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> 
     return "out" not in keywords or not names or "out" in _keyword_only(callee)
 
 
-def _is_default(given: Any) -> bool:
-    return isinstance(given, Static) and (given.value is None or given.value is True)
+def _is(given: Any, value: Any) -> bool:
+    return isinstance(given, Static) and given.value is value
 
 
 def _position_of_out(callee: Any) -> int | None:

@@ -755,6 +755,65 @@ def test_derivatives_that_pass_by_other_ways_than_arguments_are_not_lost(functio
         assert gs.jvp(function, (X,), (W,), compile="auto")[1] == pytest.approx(expected)
 
 
+def applied(function, values):
+    eval("0")
+    return np.array([function(value) for value in values])
+
+
+def fills_a_list(x):
+    seen = []
+    total = np.sum(applied(lambda v: seen.append(v) or v, W))
+    return total * np.sum(x**2) + len(seen) * x[0]
+
+
+def counts_in_a_variable(x):
+    count = 0
+
+    def counted(v):
+        nonlocal count
+        count += 1
+        return v
+
+    total = np.sum(applied(counted, W))
+    return total * np.sum(x**2) + count * x[0]
+
+
+def adds_to_an_array(x):
+    sums = np.zeros(2)
+
+    def added(v):
+        sums[0] += v
+        return v
+
+    before = sums[0]
+    total = np.sum(applied(added, W))
+    return total * np.sum(x**2) + (sums[0] - before) * x[0]
+
+
+def counts_by_a_partial_of_a_dict(x):
+    counts = {"calls": 0}
+
+    def counted(counts, v):
+        counts["calls"] += 1
+        return v
+
+    total = np.sum(applied(functools.partial(counted, counts), W))
+    return total * np.sum(x**2) + counts["calls"] * x[0]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [fills_a_list, counts_in_a_variable, adds_to_an_array, counts_by_a_partial_of_a_dict],
+    ids=lambda f: f.__name__,
+)
+def test_what_a_function_changes_that_a_recorded_call_is_given_is_not_lost(function):
+    value_and_grad = gs.value_and_grad(function, compile="auto")
+    for _ in range(3):
+        value, d_x = value_and_grad(X)
+        assert value == function(X)
+        np.testing.assert_allclose(d_x, differences(function, X), rtol=1e-7, atol=1e-7)
+
+
 def through_a_file(x):
     file = io.BytesIO()
     np.save(file, x)

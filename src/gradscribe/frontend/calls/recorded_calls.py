@@ -21,7 +21,9 @@ from types import FunctionType
 from typing import Any
 
 from gradscribe.errors import GradscribeError
-from gradscribe.frontend.calls import recorded_prelude
+from gradscribe.frontend import kept_variables
+from gradscribe.frontend.calls import foreign, recorded_prelude
+from gradscribe.frontend.calls.function_objects import captured
 from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.calls.varying import may_vary
 from gradscribe.frontend.dependencies import is_library, is_tool_module
@@ -29,7 +31,15 @@ from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Call, Recording
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import storages
-from gradscribe.frontend.values import DictRef, ListRef, Ref, Static, Storage, TupleOf
+from gradscribe.frontend.values import (
+    DictRef,
+    ListRef,
+    LocalFunction,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+)
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Opaque
@@ -150,6 +160,7 @@ def _record(
     given = (*arguments, *keywords.values())
     for item in given:
         _refuse_unlike(lowering, node, item)
+    _refuse_changing(lowering, node, given)
     if observed.has_text(form) and any(may_vary(lowering, item) for item in given):
         raise _refusal(lowering, node, "it makes a text of what may be differentiated")
     tree = (
@@ -273,6 +284,16 @@ def _refuse_unlike(lowering: Lowering, node: Any, item: Any) -> None:
             raise _refusal(lowering, node, "it is given a Tensor")
     elif isinstance(item, Value) and _may_hold_anything(item):
         raise _refusal(lowering, node, "it is given an object of the running program")
+
+
+def _refuse_changing(lowering: Lowering, node: Any, given: tuple[Any, ...]) -> None:
+    """Refuse to hand over a function that leads to memory, or to variables, of the program: what it
+    does with them is not seen."""
+    for item in foreign.all_called(lowering, given):
+        held = captured(lowering, item).values() if isinstance(item, LocalFunction) else ()
+        if any(map(kept_variables.is_shared, held)) or foreign.reaches(lowering, [item]):
+            why = "it is given a function that may change what the program has made"
+            raise _refusal(lowering, node, why)
 
 
 def _may_hold_anything(value: Value) -> bool:

@@ -134,7 +134,11 @@ def _judged(error: Exception, expected: Any) -> tuple[str, str]:
     return f"crash: {said}{plain if isinstance(expected, Exception) else ''}", told
 
 
-_OF_TENSORS = ("a Tensor cannot be stored in an array", "could not infer output dtype")
+_OF_TENSORS = (
+    "a Tensor cannot be stored in an array",
+    "could not infer output dtype",
+    "type Tensor doesn't define",
+)
 """What PyTorch refuses, too."""
 
 

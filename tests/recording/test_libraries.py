@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.signal
 import scipy.stats
 from numpy.polynomial import Polynomial
 
@@ -32,6 +33,9 @@ LOSSES: dict[str, Any] = {
         v * (1 + i + 2 * j) for (i, j), v in np.ndenumerate(x.reshape(2, 2) ** 2)
     ),
     "one bound": lambda x: np.sum(x.clip(1.0) * W) + x[0].clip(max=2.0),
+    "a result wrapped as the argument is": lambda x: (
+        _wrapped(x) + np.sum(scipy.signal.filtfilt([1.0, 0.2], [1.0, 0.3], np.ones(30)) * x[0])
+    ),
     "ranks": lambda x: scipy.stats.spearmanr(x, W)[0] * x[0],
     "a mean within limits": lambda x: scipy.stats.tmean(x, limits=(0.5, 2.0)),
     "real eigenvalues": lambda x: np.real(np.sum(np.linalg.eig(x.reshape(2, 2)).eigenvalues ** 2)),
@@ -39,6 +43,11 @@ LOSSES: dict[str, Any] = {
         np.abs(np.linalg.eig(x.reshape(2, 2))[1][0]) ** 2 * W[:2]
     ),
 }
+
+
+def _wrapped(x: Any) -> Any:
+    wrap = x.__array_wrap__
+    return np.sum(wrap(x * W)) * wrap(np.sum(x, keepdims=True).reshape(()), None, True)
 
 
 def _stored(made: Any, x: Any) -> Any:

@@ -291,6 +291,11 @@ def _flatten(self: Recorded, order: Any = "C") -> Any:
     return run(np.copy, (run(np.ravel, (self,), {} if order == "C" else {"order": order}),))
 
 
+def _wrapped(self: Recorded, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+    """What functions written for arrays of any class make of their result."""
+    return array[()] if return_scalar and not array.ndim else array
+
+
 def _change(function: Any) -> Any:
     return lambda self, *args, **kwargs: function(self, *args, **kwargs)
 
@@ -322,6 +327,7 @@ ARRAY_AND_NUMBER: dict[str, Any] = {
     "__array_function__": protocol.array_function,
     "__array_priority__": 1000.0,
     "__array_ufunc__": protocol.array_ufunc,
+    "__array_wrap__": _wrapped,
     "__gradscribe_apply__": staticmethod(operations.run_known),
     "__bool__": _truth,
     "__int__": lambda self: int(plain(self._present())),

@@ -17,6 +17,7 @@ import numpy as np
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.probing import probe
 from gradscribe.primitives.contract_kinds import STREAM
+from gradscribe.primitives.static import static
 
 
 def goes_through_others(callee: Any, receiver: Any) -> bool:
@@ -76,3 +77,4 @@ def _arrays_in(value: Any) -> Iterator[Any]:
 
 
 only_shown.__gradscribe_contract__ = STREAM  # type: ignore[attr-defined]
+static(logging.getLogger)  # there is one logger of each name

@@ -47,7 +47,7 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.core import Value
 from gradscribe.ir.generators import made_by
-from gradscribe.ir.probing import probe, redefined
+from gradscribe.ir.probing import in_class, probe, redefined
 from gradscribe.ir.types import Array, Opaque
 from gradscribe.primitives import optional
 from gradscribe.primitives.contract_kinds import UNKNOWN
@@ -223,6 +223,9 @@ def _call_unregistered(
         found = recorded_calls.typed(lowering, node, function, arguments, keywords)
         if found is not None:
             return found
+        if arguments and _is_method_of(arguments[0], function):
+            receiver, *rest = arguments
+            return opaque.method(lowering, node, receiver, function.__name__, tuple(rest), keywords)
         return _call_unknown(lowering, node, callee, arguments, keywords)
     if function is not None and opaque.is_library(function):
         return library_calls.call(
@@ -238,6 +241,14 @@ def _call_unregistered(
         assert function is not None
         return inlining.call_function(lowering, node, function, (owner, *arguments), keywords)
     return _call_unknown(lowering, node, callee, arguments, keywords)
+
+
+def _is_method_of(item: Any, function: types.FunctionType) -> bool:
+    """Whether this function is what a method of the object from outside is called by its name."""
+    name = function.__name__
+    if not isinstance(item, ObjectRef) or name in (probe(item.target, "__dict__") or {}):
+        return False
+    return in_class(type(item.target), name, None) is function
 
 
 def _hands_on(lowering: Lowering, callee: Any, arguments: tuple[Any, ...]) -> bool:

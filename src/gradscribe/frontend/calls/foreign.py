@@ -51,7 +51,7 @@ from gradscribe.frontend.values import (
     may_overlap,
 )
 from gradscribe.ir.core import Method, Value
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import in_class, probe
 from gradscribe.ir.types import Array, Opaque, Type
 from gradscribe.primitives import log_calls
 from gradscribe.primitives.contract_kinds import UNKNOWN, Contract, parameters
@@ -165,8 +165,9 @@ def shown_to_others(
         receiver = (
             arguments[0].target if arguments and isinstance(arguments[0], ObjectRef) else None
         )
-        if log_calls.goes_through_others(callee, receiver):
-            return log_calls.only_shown, (Static(callee), *arguments)
+        function = in_class(type(receiver), callee.name) if isinstance(callee, Method) else callee
+        if log_calls.goes_through_others(function, receiver):
+            return log_calls.only_shown, (Static(function), *arguments)
     return callee, arguments
 
 

@@ -273,6 +273,78 @@ def test_a_primitive_that_returns_its_argument_returns_a_copy():
     np.testing.assert_allclose(gradient, [0, *(2 * X[1:])])
 
 
+RUNS = {
+    "compiled": lambda f: gs.grad(f)(X.copy()),
+    "forward": lambda f: gs.jvp(f, (X.copy(),), (X,)),
+    "recorded": lambda f: gs.grad(f, compile=False)(X.copy()),
+    "tensors": lambda f: gs.differentiable(f)(gs.tensor(X, requires_grad=True)),
+    "eager": lambda f: f(gs.tensor(X, requires_grad=True)),
+}
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_what_a_primitive_says_of_memory_is_checked_in_each_call(run):
+    @gs.primitive(pure=True)
+    def tail(x):
+        return x[1:]
+
+    @tail.adjoint
+    def _(out, x, *, d_out):
+        found = np.zeros_like(x)
+        found[1:] = d_out
+        return found
+
+    @gs.primitive(writes=("out",))
+    def filled(out, other):
+        out[...] = other[...] = 2.0
+
+    def stored(x):
+        y = x * 1.0
+        t = tail(y)
+        t *= 2
+        return (y**2).sum()
+
+    def written(x):
+        w = np.ones(4)
+        filled(np.zeros(4), w)
+        return (x * w).sum()
+
+    with pytest.raises(ArgumentError, match=r"`tail`, .* returned memory of its argument `x`"):
+        RUNS[run](stored)
+    with pytest.raises(ArgumentError, match="`filled` wrote to its argument `other`"):
+        RUNS[run](written)
+
+
+def test_arrays_that_share_memory_with_what_a_primitive_writes_to_may_change():
+    @gs.primitive(writes=("out",))
+    def shifted(out, x):
+        out[...] = 2 * x
+
+    def f(x):
+        w = np.arange(5.0)
+        shifted(w[1:], w[:-1])
+        return np.sum(w[1:] * x)
+
+    check(f)
+    np.testing.assert_array_equal(gs.grad(f, compile=False)(X), [0, 2, 4, 6])
+
+
+def test_a_primitive_runs_where_its_result_is_not_read():
+    @gs.primitive
+    def doubled(x):
+        x *= 2
+        return x
+
+    def f(x):
+        y = x * 1.0
+        doubled(y)
+        return np.sum(y**2)
+
+    for transform in (gs.grad, gs.value_and_grad):
+        with pytest.raises(ArgumentError, match="`doubled` wrote to an argument"):
+            transform(f)(X.copy())
+
+
 LOG = bytearray()
 
 

@@ -75,6 +75,19 @@ def double(x):
     return x
 
 
+def rest(x):
+    return x[1:]
+
+
+def twice(x):
+    y = x + 1
+    return y, y[1:]
+
+
+def fill_both(out, other):
+    out[...] = other[...] = 1.0
+
+
 @refused_when_run("`writes` is one string", ArgumentError)
 def primitive_that_writes_to_one_string():
     gs.primitive(fill, writes="out")
@@ -105,6 +118,30 @@ def primitive_of_compiled_code():
 )
 def primitive_that_writes_without_saying_so():
     gs.primitive(double)(VECTOR.copy())
+
+
+@refused_when_run(
+    "the primitive `rest`, which is said to be pure, returned memory of its argument `x`",
+    ArgumentError,
+)
+def pure_primitive_that_returns_a_view():
+    gs.primitive(rest, pure=True)(VECTOR)
+
+
+@refused_when_run(
+    "the primitive `twice`, which is said to be pure, returned arrays that share memory",
+    ArgumentError,
+)
+def pure_primitive_that_returns_one_array_twice():
+    gs.primitive(twice, pure=True)(VECTOR)
+
+
+@refused_when_run(
+    "the primitive `fill_both` wrote to its argument `other`, which its `writes` does not name",
+    ArgumentError,
+)
+def primitive_that_writes_to_more_than_it_says():
+    gs.primitive(fill_both, writes=("out",))(np.zeros(2), np.zeros(2))
 
 
 @refused_when_run("`jit=True` is not available yet", ArgumentError)

@@ -21,6 +21,7 @@ import linecache
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
+from gradscribe.api import declared
 from gradscribe.api.copying import CopiedAsFunction
 from gradscribe.api.differentiable import differentiable, has_tensor
 from gradscribe.api.directional import vjp
@@ -97,6 +98,7 @@ class OwnOperation(CopiedAsFunction):
             adjoint=_rule(Adjoint(self._rules), own.values(), {"d_out": "d_out"}),
             tangent=_rule(Tangent(self._rules), own.values(), tangents),
             callee=self,
+            lasting=True,
         )
         register(self._primitive, (self,), ())
 
@@ -117,7 +119,14 @@ class OwnOperation(CopiedAsFunction):
                 raise
         if self._checked:
             return isolated.apart(self._rules.function, args, keywords, self._has_written)
-        return self._rules.function(*args, **keywords)
+        return self._declared(self._signature.bind(*args, **keywords))
+
+    def _declared(self, bound: inspect.BoundArguments) -> Any:
+        """A call of a function of which the user has said what it does with memory."""
+        contract = self.__gradscribe_contract__
+        if contract.is_pure:
+            return declared.pure(self._rules.function, bound)
+        return declared.writing(self._rules.function, bound, contract.named())
 
     def _has_written(self) -> ArgumentError:
         return ArgumentError(
@@ -138,7 +147,7 @@ class OwnOperation(CopiedAsFunction):
                 f"`{self._rules.name}` writes to its arguments, and so has no derivative",
                 "give rules to a function that returns new arrays",
             )
-        return self._rules.function(*bound.args, **bound.kwargs)
+        return self._declared(bound)
 
     def adjoint(self, rule: Rule) -> Rule:
         """Give the rule of reverse mode: `(out, *parameters, *, d_out)`, which returns a cotangent
@@ -275,8 +284,9 @@ def primitive(
 
     function: returns numbers, arrays, or tuples of these, and keeps nothing of what it is given.
     It returns new arrays and does not write to its arguments: each call looks whether that is so,
-    and raises an `ArgumentError` if it is not. pure: it is known to be so, and no call looks.
-    writes: the names of the parameters whose arrays it writes to; what it wrote has no derivative.
+    and raises an `ArgumentError` if it is not. pure: it is known to be so, and no call copies;
+    it is only seen whether what it returns shares memory with what it is given. writes: the names
+    of the parameters whose arrays it writes to, and no others; what it wrote has no derivative.
     """
     if function is None:
         return functools.partial(primitive, pure=pure, writes=writes)

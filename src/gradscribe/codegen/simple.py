@@ -48,7 +48,9 @@ def _assign(listing: Listing, operation: Operation) -> None:
         return
     if not listing.plan.is_used(result):
         caught, makers = tuple(listing.catching), listing.plan.uses.makers(operation)
-        if operation.primitive.effect or may_raise(operation, caught, makers):
+        primitive = operation.primitive
+        lasts = primitive.effect or (primitive.lasting and not is_derived(operation.location))
+        if lasts or may_raise(operation, caught, makers):
             listing.add(ast.Expr(listing.write.operation(operation)), operation.location)
         return
     bound = target(listing.plan, result)

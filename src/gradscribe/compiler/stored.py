@@ -16,9 +16,7 @@ import numpy as np
 from gradscribe.compiler.keys import array_of
 from gradscribe.errors import AliasingError, ReadOnlyError
 from gradscribe.frontend.interface import Lowered
-
-_MAX_WORK: Any = 10_000
-"""How hard `np.shares_memory` may try (its stub knows only the two special values)."""
+from gradscribe.ir.overlaps import share_memory
 
 
 def refuse_read_only(names: Sequence[str], leaves: Sequence[Any], lowered: Lowered) -> None:
@@ -89,7 +87,7 @@ def _overlaps(
         read = [before for before in read if before[0] > start]
         nearby = (*written, *read) if leaf in targets else written
         for _, other, part in nearby:
-            if other != leaf and _overlap(array, part):
+            if other != leaf and share_memory(array, part):
                 if leaf in targets:
                     yield leaf, other
                 if other in targets:
@@ -145,7 +143,7 @@ def _repeats(pieces: Sequence[Any]) -> bool:
     ends = itertools.accumulate((end for _, end in extents), max)
     if all(start >= end for (start, _), end in zip(extents[1:], ends, strict=False)):
         return False
-    return any(_overlap(a, b) for a, b in itertools.combinations(pieces, 2))
+    return any(share_memory(a, b) for a, b in itertools.combinations(pieces, 2))
 
 
 def _extent(array: np.ndarray[Any, Any]) -> tuple[int, int]:
@@ -156,14 +154,3 @@ def _extent(array: np.ndarray[Any, Any]) -> tuple[int, int]:
     steps = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
     low, high = sum(s for s in steps if s < 0), sum(s for s in steps if s > 0)
     return start + low, start + high + array.itemsize
-
-
-def _overlap(a: Any, b: Any) -> bool:
-    if a is b:
-        return True
-    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
-        return False
-    try:
-        return np.shares_memory(a, b, max_work=_MAX_WORK)
-    except RuntimeError:  # NumPy's TooHardError: who cannot tell must refuse
-        return True

@@ -110,6 +110,8 @@ class Primitive:
     static: parameters of its own (besides `axis` and the like) that are no data: literals given
         for them stay static.
     partial: of several results, the adjoint is given None for each that has no cotangent.
+    lasting: where the program has it, it runs whether its result is read or not: it is checked
+        there what it does.
     """
 
     name: str
@@ -126,6 +128,7 @@ class Primitive:
     callee: Any = None
     static: frozenset[str] = frozenset()
     partial: bool = False
+    lasting: bool = False
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"

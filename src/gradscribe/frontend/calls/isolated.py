@@ -25,7 +25,7 @@ def apart(
     for a function that writes to its arguments."""
     given = copied((args, dict(keywords)))
     result = function(*given[0], **given[1])
-    if not _is_same((args, dict(keywords)), given):
+    if not is_same((args, dict(keywords)), given):
         raise refusal()
     return copied(result)
 
@@ -41,7 +41,7 @@ def copied(value: Any) -> Any:
     return value
 
 
-def _is_same(value: Any, copy: Any) -> bool:
+def is_same(value: Any, copy: Any) -> bool:
     """Whether a copy still is what it was made of."""
     if type(value) is not type(copy):
         return False
@@ -49,8 +49,8 @@ def _is_same(value: Any, copy: Any) -> bool:
         return bool(value.shape == copy.shape and value.tobytes() == copy.tobytes())
     if type(value) in (tuple, list):
         pairs = zip(value, copy, strict=False)
-        return len(value) == len(copy) and all(_is_same(*pair) for pair in pairs)
+        return len(value) == len(copy) and all(is_same(*pair) for pair in pairs)
     if type(value) is dict:
         pairs = zip(value.values(), copy.values(), strict=False)
-        return list(value) == list(copy) and all(_is_same(*pair) for pair in pairs)
+        return list(value) == list(copy) and all(is_same(*pair) for pair in pairs)
     return value is copy

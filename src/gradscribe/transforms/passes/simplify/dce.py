@@ -82,7 +82,8 @@ class _Liveness:
             else:
                 for result in operation.results:
                     sources[result] = (operation, operation.operands)
-                if operation.primitive.effect or _calls_effect(operation):
+                lasts = operation.primitive.lasting and not is_derived(operation)
+                if operation.primitive.effect or lasts or _calls_effect(operation):
                     effects.append(operation)
 
     def _attempted(self, operation: Operation) -> list[Operation]:

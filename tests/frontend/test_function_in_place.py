@@ -9,6 +9,7 @@ import pytest
 
 import gradscribe as gs
 from gradscribe.autograd import Function, forward_ad
+from gradscribe.errors import NoDerivativeError, UnsupportedError
 
 X = np.array([0.3, -0.7, 1.2])
 
@@ -89,6 +90,22 @@ class Unmarked(Function):
         return g * 7
 
 
+class OfArrays(Function):
+    """One that plain arrays can be given."""
+
+    @staticmethod
+    def forward(ctx, x):
+        x[...] = np.exp(x)
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        (y,) = ctx.saved_tensors
+        return g * y
+
+
 def all_names(x):
     y = x * 3
     part, turned = y[1:], y.reshape(3, 1)
@@ -167,12 +184,6 @@ def items_of_a_list(x):
     return (rows[0] * rows[1]).sum() * n
 
 
-def unmarked(x):
-    y = x * 3
-    z = Unmarked.apply(y)
-    return (z * y).sum()
-
-
 def unmarked_where_nothing_is_recorded(x):
     c = gs.ones(3)
     Unmarked.apply(c)
@@ -191,7 +202,6 @@ PROGRAMS = [
     in_containers,
     summed_up,
     items_of_a_list,
-    unmarked,
     unmarked_where_nothing_is_recorded,
 ]
 
@@ -279,26 +289,41 @@ def test_what_eager_mode_refuses(function: Any, message: str) -> None:
             called(gs.tensor(X, requires_grad=True))
 
 
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda f: f(gs.tensor(X, requires_grad=True)),
+        lambda f: gs.differentiable(f)(gs.tensor(X, requires_grad=True)).backward(),
+        lambda f: gs.grad(f)(X),
+        lambda f: gs.jvp(f, (X,), (X,)),
+    ],
+    ids=["eager", "compiled", "grad", "jvp"],
+)
+def test_a_change_that_is_not_marked_is_refused(run):
+    def f(x):
+        y = x * 3
+        z = Unmarked.apply(y)
+        return (z * y).sum()
+
+    with pytest.raises(NoDerivativeError, match=r"`Unmarked\.forward` changed in place") as caught:
+        run(f)
+    assert "ctx.mark_dirty" in str(caught.value)
+
+
+@pytest.mark.parametrize("function", [Unmarked, OfArrays])
+def test_a_recorded_call_of_a_function_that_changes_its_input_is_refused(function):
+    def f(x):
+        y = x * 3
+        return (function.apply(y) * y).sum()
+
+    with pytest.raises(UnsupportedError, match=f"`{function.__name__}` changes what it is given"):
+        gs.grad(f, compile=False)(X)
+
+
 def test_generated_code_has_the_change_alone():
     source = gs.differentiable(of_a_view).specialize(gs.tensor(X)).gradient_source
     assert source.count("y[1:] = ") == 1
     assert "y = y" not in source
-
-
-class OfArrays(Function):
-    """One that plain arrays can be given."""
-
-    @staticmethod
-    def forward(ctx, x):
-        x[...] = np.exp(x)
-        ctx.mark_dirty(x)
-        ctx.save_for_backward(x)
-        return x
-
-    @staticmethod
-    def backward(ctx, g):
-        (y,) = ctx.saved_tensors
-        return g * y
 
 
 @pytest.mark.parametrize("order", [1, 2])

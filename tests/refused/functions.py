@@ -53,6 +53,19 @@ class Marked(gs.autograd.Function):
         return x
 
 
+class Doubling(gs.autograd.Function):
+    """It changes its input, and does not say so."""
+
+    @staticmethod
+    def forward(ctx, x):
+        x *= 2
+        return x + 1
+
+    @staticmethod
+    def backward(ctx, d_out):
+        return d_out
+
+
 class Keeping(gs.autograd.Function):
     """Its backward, which is called at run time, calls a function of compiled code."""
 
@@ -113,6 +126,24 @@ def function_of_which_gradients_may_be_none(x):
 @refused("`set_materialize_grads` of `Undecided` that only the run decides", VECTOR)
 def function_that_decides_about_zeros(x):
     return Undecided.apply(x)
+
+
+@refused(
+    "`Doubling.forward` changed in place what is differentiated, without `mark_dirty`",
+    VECTOR,
+    kind=NoDerivativeError,
+)
+def function_that_changes_its_input(x):
+    y = x * 1.0
+    return Doubling.apply(y) * y
+
+
+@refused_when_run(
+    "`Doubling` changes what it is given, or finds outside, in a call that is differentiated by "
+    "itself"
+)
+def recorded_function_that_changes_its_input():
+    gs.vjp(lambda x: Doubling.apply(x * 1.0), VECTOR, compile=False)
 
 
 @refused("`mark_dirty` of a number: in compiled code, numbers are not changed in place", VECTOR)

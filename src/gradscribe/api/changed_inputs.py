@@ -1,36 +1,71 @@
 """Inputs of an `autograd.Function` that its `forward` changes in place, in compiled code.
 
 One that `ctx.mark_dirty` names becomes the result that it is returned as: whatever shares its
-memory sees that. Of any other, `forward` changes what it holds, not what it is a function of.
+memory sees that. Any other holds what `forward` has stored, of which no derivative is known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from gradscribe.errors import NoDerivativeError
+from gradscribe.frontend.calls import handlers
 from gradscribe.frontend.data import places
 from gradscribe.frontend.data.stores import store
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Ref, Storage
+from gradscribe.frontend.memory import storages
+from gradscribe.frontend.values import Ref, Storage, may_overlap
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, is_differentiable
-from gradscribe.primitives.control import KEPT
+from gradscribe.primitives.control import GIVEN, KEPT
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.primitives.shaping import respelled
-from gradscribe.runtime.graph.function_outputs import NO_INPUT, NOT_RETURNED, SEVERAL
+from gradscribe.runtime.graph.function_outputs import NO_INPUT, NOT_RETURNED, SEVERAL, unmarked
 
 
-def keep_derivatives(lowering: Lowering, before: Mapping[Storage, Any]) -> None:
+@dataclass(frozen=True)
+class _Unmarked:
+    """The rules of an array that a Function has changed without `mark_dirty`: its derivatives are
+    refused."""
+
+    function: str
+
+    @property
+    def pull(self) -> _Unmarked:
+        return self
+
+    push = pull
+
+
+def keep_derivatives(
+    lowering: Lowering, function: str, before: Mapping[Storage, Any], dirty: Sequence[Any]
+) -> None:
     """Give the arrays that have changed since, where no derivative is taken, the derivatives that
-    they had. before: the contents of all storages."""
+    they had, if they are, or share memory with, what is marked as dirty. before: the contents of
+    all storages."""
+    marked = [storage for item in dirty for storage in storages(lowering, item)]
     for storage, contents in before.items():
         now = lowering.contents[storage]
         if now is contents or not isinstance(now, Value) or not isinstance(contents, Value):
             continue
-        if isinstance(now.type, Array) and is_differentiable(now.type):
-            arguments = {"value": now, "x": contents}
-            lowering.contents[storage] = lowering.plain(KEPT, arguments, name=storage.name)
+        if not isinstance(now.type, Array) or not is_differentiable(now.type):
+            continue
+        if any(may_overlap(storage, one) for one in marked):
+            made = lowering.plain(KEPT, {"value": now, "x": contents}, name=storage.name)
+        else:
+            rules = _Unmarked(function)
+            tree = {"value": now, "inputs": (contents,), "saved": (), "rules": rules}
+            made = lowering.plain(GIVEN, tree, name=storage.name)
+        lowering.contents[storage] = made
+
+
+def _refuse_unmarked(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    raise NoDerivativeError(*unmarked(arguments[0].value.function), lowering.builder.location)
+
+
+handlers.OBJECTS[_Unmarked] = _refuse_unmarked
 
 
 def is_same(item: Any, other: Any) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,11 +77,9 @@ def _applied(
     given = [lowering.value(i) for i, known in zip(inputs, needed, strict=True) if known]
     before = dict(lowering.contents)
     result = _forward(lowering, node, function, context, inputs, keywords)
-    if not lowering.cutting:
-        changed_inputs.keep_derivatives(lowering, before)
 
     def finished(result: Any) -> Any:
-        call = _Call(lowering, node, function, context, inputs, needed, given)
+        call = _Call(lowering, node, function, context, inputs, needed, given, before)
         if not isinstance(result, TupleOf):
             return call.results(result)[0]
         return for_each_kind(
@@ -94,7 +92,7 @@ def _applied(
 @dataclass(frozen=True, eq=False)
 class _Call:
     """A call whose `forward` was lowered. needed: which of the inputs are differentiable; given:
-    these, as they were before."""
+    these, as they were before; before: what all storages held."""
 
     lowering: Lowering
     node: Any
@@ -103,12 +101,17 @@ class _Call:
     inputs: list[Any]
     needed: tuple[bool, ...]
     given: list[Value]
+    before: Mapping[Storage, Any]
 
     def results(self, *items: Any) -> list[Any]:
         """What `forward` returned, as the caller gets it: as functions of the inputs."""
         lowering, inputs = self.lowering, self.inputs
         recorded = any(self.needed) and not lowering.cutting
         told = {name: self._told(name) for name in _TELLING}
+        if not lowering.cutting:
+            changed_inputs.keep_derivatives(
+                lowering, self.function.__name__, self.before, told[DIRTY]
+            )
         dirty = changed_inputs.checked(lowering, self.node, told[DIRTY], inputs, items)
         outputs = tuple(
             recorded

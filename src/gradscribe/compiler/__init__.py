@@ -29,7 +29,12 @@ from gradscribe.compiler.entry import Values
 from gradscribe.compiler.program import Primal, Program, program_of
 from gradscribe.compiler.signatures import bound
 from gradscribe.compiler.variadic import calling, spread
-from gradscribe.errors import ArgumentError, GradscribeError, SourceNotFoundError
+from gradscribe.errors import (
+    ArgumentError,
+    GradscribeError,
+    SourceNotFoundError,
+    UnsupportedError,
+)
 from gradscribe.ir.core import Operand
 from gradscribe.ir.probing import probe
 from gradscribe.primitives import optional
@@ -247,9 +252,20 @@ def derivatives(
     try:
         while True:
             primal, values = program.find((function, *leaves))
+            if primal.lowered.stores or primal.lowered.has_effects:
+                raise _changes(callee)
             found = primal.flat_derivatives(active)
             if primal.match(values[: len(leaves) + 1]) is not None:
                 return found
     except GradscribeError as error:
         forget_own_place(error)
         raise
+
+
+def _changes(callee: Any) -> UnsupportedError:
+    owner = probe(callee, "__self__", callee)
+    return UnsupportedError(
+        f"`{probe(owner, '__name__', owner)}` changes what it is given, or finds outside, in a "
+        "call that is differentiated by itself",
+        "let it return what is new; or compile the function that calls it",
+    )

@@ -30,7 +30,7 @@ from typing import Any, ClassVar, NoReturn
 from gradscribe.runtime import dual
 from gradscribe.runtime.graph.function_context import FunctionCtx
 from gradscribe.runtime.graph.function_node import FunctionNode
-from gradscribe.runtime.graph.function_outputs import finish
+from gradscribe.runtime.graph.function_outputs import finish, versions_of
 from gradscribe.runtime.graph.function_tangents import attach_tangents
 from gradscribe.runtime.graph.grad_mode import enter_mode, grad_enabled, leave_mode
 from gradscribe.runtime.graph.modes import MODES, tell_recorded, timed
@@ -162,6 +162,7 @@ class Function(metaclass=FunctionMeta):
         node = FunctionNode(cls, inputs)
         context = node.public
         recording = grad_enabled() and any(node.wanted)
+        versions = versions_of(node, inputs) if recording else None
         token = enter_mode(False)
         try:
             run = cls._run_in_modes if MODES else cls._run_forward
@@ -173,7 +174,7 @@ class Function(metaclass=FunctionMeta):
             leave_mode(token)
         is_tuple = isinstance(outputs, tuple)
         listed = list(outputs) if is_tuple else [outputs]
-        finished = finish(node, inputs, listed, recording)
+        finished = finish(node, inputs, listed, versions)
         node.forget_marks()
         if MODES:
             if recording:

@@ -10,6 +10,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from gradscribe.errors import NoDerivativeError
+from gradscribe.ir.places import place_of
 from gradscribe.runtime.graph.function_node import FunctionNode, Saved
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.node import NO_EDGE
@@ -19,9 +21,16 @@ from gradscribe.runtime.tensors.views import CUSTOM, MULTIPLE, View
 
 
 def finish(
-    node: FunctionNode, inputs: Sequence[Any], outputs: list[Any], recording: bool
+    node: FunctionNode,
+    inputs: Sequence[Any],
+    outputs: list[Any],
+    versions: Sequence[int | None] | None,
 ) -> list[Any]:
-    """The outputs as forward's caller gets them, wired to the node if that is recorded."""
+    """The outputs as forward's caller gets them, wired to the node if that is recorded. versions:
+    those that its inputs had before, if it is."""
+    recording = versions is not None
+    if versions is not None:
+        _check_unmarked(node, inputs, versions)
     _check_dirty(node, inputs, outputs)
     node.describe_outputs(outputs)
     if recording:
@@ -56,6 +65,33 @@ def _check_dirty(node: FunctionNode, inputs: Sequence[Any], outputs: Sequence[An
             raise RuntimeError(NO_INPUT)
         else:
             warnings.warn(NO_INPUT, stacklevel=5)
+
+
+def _check_unmarked(
+    node: FunctionNode, inputs: Sequence[Any], versions: Sequence[int | None]
+) -> None:
+    """Refuse what forward has changed in place without saying so. versions: those of the inputs
+    that are differentiated, before it ran."""
+    for value, before in zip(inputs, versions, strict=True):
+        if before is not None and value._counter[0] != before and not is_in(value, node.dirty):
+            place = place_of(node.function.forward)
+            raise NoDerivativeError(*unmarked(node.function.__name__), place)
+
+
+def versions_of(node: FunctionNode, inputs: Sequence[Any]) -> list[int | None]:
+    """The versions of the inputs that are differentiated; None for others."""
+    return [
+        value._counter[0] if needed else None
+        for value, needed in zip(inputs, node.wanted, strict=True)
+    ]
+
+
+def unmarked(function: str) -> tuple[str, str]:
+    """What is said of a Function that has changed an input, and the advice."""
+    return (
+        f"`{function}.forward` changed in place what is differentiated, without `mark_dirty`",
+        "call `ctx.mark_dirty(x)` and return `x`; or change a copy of it",
+    )
 
 
 NOT_RETURNED = (

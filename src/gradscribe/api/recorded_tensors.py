@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.compiler.leaves import unwrapped
+from gradscribe.compiler.leaves import copied, unwrapped
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.recording import runs
 from gradscribe.recording.arrays import shown
@@ -36,11 +36,15 @@ def call_on_tensors(
         leaves += own
         chosen += [isinstance(leaf, Tensor) and is_chosen(position) for leaf in own]
     places = [i for i, flag in enumerate(chosen) if flag]
+    plain = list(map(unwrapped, leaves))
+    shared = list(runs.overlapping(plain, places))
 
     def on_arrays(*arrays: Any) -> Any:
-        values = [shown(unwrapped(leaf)) for leaf in leaves]
+        copies = {id(value): shown(copied(value)) for value in plain}
+        values = [copies[id(value)] for value in plain]
         for place, array in zip(places, arrays, strict=True):
             values[place] = array
+        runs.refuse_stores(values[number] for number in shared)
         remaining = iter(values)
         given = [unflatten(tree, remaining) for tree in trees]
         named = dict(zip(keywords, given[len(args) :], strict=True))
@@ -62,14 +66,15 @@ class _Call:
         self.function = function
         self.tree: Any = None
 
-    def gradient(self, count: int) -> Callable[..., Any]:
-        """From arguments and cotangents to the cotangents of the arguments."""
 
-        def gradient(*values: Any) -> Any:
-            pullback = runs.vjp(self.function, values[:count])[1]
-            return pullback(unflatten(self.tree, iter(values[count:])))
+def _gradient(run: runs.Run, count: int) -> Callable[..., Any]:
+    """From arguments and cotangents of a call to the cotangents of the arguments."""
 
-        return gradient
+    def gradient(*values: Any) -> Any:
+        pullback = runs.vjp(run.again, values[:count])[1]
+        return pullback(unflatten(run.tree, iter(values[count:])))
+
+    return gradient
 
 
 class _Recorded(Function):
@@ -77,7 +82,6 @@ class _Recorded(Function):
 
     @staticmethod
     def forward(ctx: Any, call: _Call, *tensors: Tensor) -> tuple[Any, ...]:
-        ctx.call = call
         ctx.save_for_backward(*tensors)
         run = runs.Run(call.function, runs.Point(list(map(unwrapped, tensors))), {})
         _, leaves = flatten(run.result())
@@ -94,18 +98,17 @@ class _Recorded(Function):
         if grad_enabled() and any(
             t.requires_grad for t in (*tensors, *cotangents) if t is not None
         ):
-            call = _Call(ctx.call.gradient(len(tensors)))
+            call = _Call(_gradient(ctx.run, len(tensors)))
             return (None, *type(ctx)._forward_cls.apply(call, *tensors, *cotangents))
         found = ctx.run.pullback(runs.seeds_of(ctx.run, unflatten(ctx.run.tree, iter(seeds))))
-        gradients = iter(found.values())
-        return (None, *(wrap(np.asarray(g)) for g in gradients))
+        count = range(len(tensors))
+        return (None, *(wrap(np.asarray(found[i])) if i in found else None for i in count))
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> tuple[Any, ...]:
-        primals = list(map(unwrapped, ctx.saved_tensors))
         along = [None if t is None else unwrapped(t) for t in tangents[1:]]
-        _, found = runs.jvp(ctx.call.function, primals, along)
-        return tuple(None if t is None else wrap(np.asarray(t)) for t in flatten(found)[1])
+        found = ctx.run.tangents(ctx.run.point.directions(along))
+        return tuple(None if t is None else wrap(np.asarray(t)) for t in found)
 
 
 @functools.cache

@@ -1,7 +1,8 @@
-"""Tangents along a record: forward mode through calls that have been made.
+"""Calls that have been made, again along their record: on other values, or on tangents, which is
+forward mode.
 
 A function that is recorded runs once; its derivatives along any number of directions are taken of
-its record, by the rules by which a run forward takes them.
+its record, by the rules by which a run forward takes them, and so are those of its derivatives.
 """
 
 from __future__ import annotations
@@ -27,6 +28,31 @@ def tangents_of(values: Sequence[Any], level: Level, directions: Mapping[Node, A
         _unreached(value) if place is None else fitted(found[place[0]][place[1]], plain(value))
         for value, place in zip(values, places, strict=True)
     ]
+
+
+def replayed(values: Sequence[Any], level: Level, inputs: Mapping[Node, Any]) -> list[Any]:
+    """What values of a run that is over are for other values of its inputs."""
+    found: dict[Node, Sequence[Any]] = {node: (value,) for node, value in inputs.items()}
+    own = [v.place if type(v) is Traced and v.level is level else None for v in values]
+    for node in _calls([place[0] for place in own if place is not None]):
+        if node.derivatives is not None:
+            found[node] = _again(node, found)
+    return [
+        value if place is None else found[place[0]][place[1]]
+        for value, place in zip(values, own, strict=True)
+    ]
+
+
+def _again(node: Node, found: Mapping[Node, Sequence[Any]]) -> Sequence[Any]:
+    """What a call gives that have derivatives, on what is found for its parents."""
+    derivatives = node.derivatives
+    assert derivatives is not None
+    leaves = list(node.leaves)
+    for position, parent in zip(derivatives.active, node.parents, strict=True):
+        if parent is not None:
+            leaves[position] = found[parent[0]][parent[1]]
+    results = evaluate(derivatives, leaves, is_first=node.record is not None)
+    return [results[position] for position in derivatives.outputs]
 
 
 def _calls(last: Sequence[Node]) -> list[Node]:

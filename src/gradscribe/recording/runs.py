@@ -10,7 +10,7 @@ around this one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from gradscribe.compiler.given_leaves import converted, leaves_in, shape_error
 from gradscribe.compiler.leaves import zero_like
 from gradscribe.errors import AliasingError, GradscribeError
+from gradscribe.ir.overlaps import share_memory
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.primitives.recorded_functions import is_same
 from gradscribe.recording import exits, foreign, methods
@@ -33,7 +34,7 @@ from gradscribe.recording.levels import (
     plain,
 )
 from gradscribe.recording.operations import value_of_array
-from gradscribe.recording.replay import tangents_of
+from gradscribe.recording.replay import replayed, tangents_of
 from gradscribe.recording.reverse import cotangents_of, fitted
 
 Pullback = Callable[[Any], tuple[Any, ...]]
@@ -75,11 +76,7 @@ class Point:
             shown(traced[i]) if i in traced else _copied(leaf, copies)
             for i, leaf in enumerate(self.leaves)
         ]
-        for i in self._overlapping():
-            if is_recorded(leaves[i]):
-                leaves[i]._memory.overlaps = True
-            else:
-                leaves[i].flags.writeable = False
+        refuse_stores(leaves[i] for i in overlapping(self.leaves, self.active))
         return self.nested(leaves)
 
     def inputs(self) -> dict[int, Any]:
@@ -97,22 +94,6 @@ class Point:
                     "pass a copy of it",
                 )
 
-    def _overlapping(self) -> Iterator[int]:
-        """The numbers of the arrays that share memory with others."""
-        arrays = [
-            (i, array)
-            for i, leaf in enumerate(self.leaves)
-            if isinstance(array := plain(leaf), np.ndarray) and array.size
-        ]
-        for i, array in arrays:
-            if any(
-                np.may_share_memory(array, other)
-                and (array is not other or i in self.active or j in self.active)
-                for j, other in arrays
-                if j != i
-            ):
-                yield i
-
     def nested(self, leaves: Sequence[Any]) -> list[Any]:
         """Something for each leaf, in the structure of the arguments."""
         remaining = iter(leaves)
@@ -124,6 +105,32 @@ class Point:
         for tangent, tree in zip(tangents, self._trees, strict=True):
             given += leaves_in(tree, tangent, "tangent")
         return {i: _like(given[i], self.leaves[i], "tangent") for i in self.active}
+
+
+def refuse_stores(arrays: Iterable[Any]) -> None:
+    """Let stores to these be refused."""
+    for array in arrays:
+        if is_recorded(array):
+            array._memory.overlaps = True
+        else:
+            array.flags.writeable = False
+
+
+def overlapping(leaves: Sequence[Any], active: Collection[int]) -> Iterator[int]:
+    """The numbers of the arrays that share memory with others. (One array that is there twice, and
+    not active, stays one.)"""
+    arrays = [
+        (i, array)
+        for i, leaf in enumerate(leaves)
+        if isinstance(array := plain(leaf), np.ndarray) and array.size
+    ]
+    for i, array in arrays:
+        if any(
+            share_memory(array, other) and (array is not other or i in active or j in active)
+            for j, other in arrays
+            if j != i
+        ):
+            yield i
 
 
 def _copied(leaf: Any, copies: dict[int, Any]) -> Any:
@@ -157,6 +164,13 @@ class Run:
         """What the function returns."""
         values = [given(below(value, self._level.number)) for value in self.values]
         return unflatten(self.tree, iter(values))
+
+    def again(self, *inputs: Any) -> Any:
+        """What the function returned, as a function of other values of the leaves: by the record,
+        so that it does not run anew."""
+        known = {node: present(inputs[i]) for i, node in self._inputs.items()}
+        values = replayed(self.values, self._level, known)
+        return unflatten(self.tree, iter(map(shown, values)))
 
     def pullback(self, seeds: Sequence[Any]) -> dict[int, Any]:
         """The cotangents of the active leaves, from those of the leaves of the result."""

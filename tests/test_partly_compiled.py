@@ -778,6 +778,13 @@ def counts_in_a_variable(x):
     return total * np.sum(x**2) + count * x[0]
 
 
+def binds_a_variable_anew(x):
+    factor = 1.0
+    total = np.sum(applied(lambda v: v * factor, W))
+    factor = 5.0
+    return (total + np.sum(applied(lambda v: v * factor, W))) * np.sum(x**2)
+
+
 def adds_to_an_array(x):
     sums = np.zeros(2)
 
@@ -801,9 +808,16 @@ def counts_by_a_partial_of_a_dict(x):
     return total * np.sum(x**2) + counts["calls"] * x[0]
 
 
+def takes_from_a_generator(x):
+    seen = []
+    total = np.sum(applied(lambda v: v, (seen.append(v) or v for v in W)))
+    return total * np.sum(x**2) + len(seen) * x[0]
+
+
 @pytest.mark.parametrize(
     "function",
-    [fills_a_list, counts_in_a_variable, adds_to_an_array, counts_by_a_partial_of_a_dict],
+    [fills_a_list, counts_in_a_variable, binds_a_variable_anew, adds_to_an_array]
+    + [counts_by_a_partial_of_a_dict, takes_from_a_generator],
     ids=lambda f: f.__name__,
 )
 def test_what_a_function_changes_that_a_recorded_call_is_given_is_not_lost(function):

@@ -160,13 +160,13 @@ def _record(
     given = (*arguments, *keywords.values())
     for item in given:
         _refuse_unlike(lowering, node, item)
-    _refuse_changing(lowering, node, given)
     if observed.has_text(form) and any(may_vary(lowering, item) for item in given):
         raise _refusal(lowering, node, "it makes a text of what may be differentiated")
     tree = (
         tuple(argument_of(lowering, item) for item in arguments),
         {key: argument_of(lowering, item) for key, item in keywords.items()},
     )
+    _refuse_changing(lowering, node, given)
     parameters = inspect.signature(noted.function, follow_wrapped=False)
     places = parameters.bind(
         *((0, i) for i in range(len(arguments))), **{key: (1, key) for key in keywords}
@@ -289,9 +289,12 @@ def _refuse_unlike(lowering: Lowering, node: Any, item: Any) -> None:
 def _refuse_changing(lowering: Lowering, node: Any, given: tuple[Any, ...]) -> None:
     """Refuse to hand over a function that leads to memory, or to variables, of the program: what it
     does with them is not seen."""
-    for item in foreign.all_called(lowering, given):
+    called = foreign.all_called(lowering, given)
+    is_bound_anew = bool(called) and kept_variables.count(lowering) > 0
+    for item in called:
         held = captured(lowering, item).values() if isinstance(item, LocalFunction) else ()
-        if any(map(kept_variables.is_shared, held)) or foreign.reaches(lowering, [item]):
+        is_shared = any(map(kept_variables.is_shared, held)) or foreign.reaches(lowering, [item])
+        if is_bound_anew or is_shared:
             why = "it is given a function that may change what the program has made"
             raise _refusal(lowering, node, why)
 

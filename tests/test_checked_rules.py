@@ -1,15 +1,17 @@
 """What rules of users return is checked, wherever they are used: a wrong result is an error that
 shows the rule, and what PyTorch allows is right."""
 
+import functools
 import itertools
 import linecache
+from typing import Any
 
 import numpy as np
 import pytest
 
 import gradscribe as gs
 from gradscribe.autograd import forward_ad
-from gradscribe.errors import ArgumentError, NoDerivativeError, RuleError
+from gradscribe.errors import ArgumentError, NoDerivativeError, RuleError, UnsupportedError
 from tests.sampling import one_in
 
 X = np.array([1.0, 2.0, 3.0])
@@ -430,3 +432,90 @@ def test_a_second_derivative_is_to_be_made_a_primitive_too():
         return d_out * 6 * x
 
     np.testing.assert_allclose(gs.hessian(f)(X), np.diag(6 * X))
+
+
+# -- what its results are, and what it reads -------------------------------------------------------
+
+
+def test_results_are_of_one_type_for_arguments_of_the_same_types() -> None:
+    operation = gs.primitive(lambda v: 2 * v if v[0] > 0.5 else np.sum(v))
+    operation.adjoint(lambda out, v, *, d_out: 2 * d_out if np.ndim(out) else d_out * np.ones(3))
+    x = np.array([0.3, -0.8, 0.5])
+
+    def function(x):
+        return np.sum(operation(x)) + np.sum(operation(x + 1))
+
+    for options in ({}, {"compile": False}):
+        with pytest.raises(ArgumentError, match=r"returned .*, and .* for other arguments"):
+            gs.grad(function, **options)(x)
+
+
+def test_lengths_of_results_follow_those_of_the_arguments_as_in_the_examples() -> None:
+    operation = gs.primitive(lambda v: v[v > 0] * 2)
+
+    @operation.adjoint
+    def _(out, v, *, d_out):
+        found = np.zeros_like(v)
+        found[v > 0] = 2 * d_out
+        return found
+
+    gradient = gs.grad(lambda x: np.sum(operation(x)) * x[0])
+    gradient(np.ones(3))
+    with pytest.raises(ArgumentError, match=r"returned an array of shape \(2,\)"):
+        gradient(np.array([0.3, -0.8, 0.5]))
+
+
+def test_results_of_all_kinds_are_as_their_examples() -> None:
+    @gs.primitive
+    def scaled(v, by, axis=None, names=("a", "b")):
+        return np.sum(v, axis=axis) * by["k"] if isinstance(by, dict) else v * by, len(names) * v
+
+    @scaled.adjoint
+    def _(out, v, by, axis, names, *, d_out):
+        return d_out[0] * by + 2 * d_out[1], np.sum(d_out[0] * v), None, None
+
+    for v, by in ((np.ones(3), 2.0), (np.ones((2, 3)), np.float64(3.0)), (np.ones(0), 1)):
+        total = gs.grad(lambda v, by=by: sum(map(np.sum, scaled(v, by))))
+        np.testing.assert_array_equal(total(v), np.full(v.shape, by + 2.0))
+
+
+TABLE = np.ones(3)
+PICKED = [1.0]
+look_up = gs.primitive(lambda v: float(np.sum(v) * TABLE[1]), pure=True)
+multiplied = gs.primitive(lambda v: v * PICKED[0])
+multiplied.adjoint(lambda out, v, *, d_out: d_out * PICKED[0])
+
+
+def of_a_table(x):
+    TABLE[1] = 1.0
+    return look_up(np.ones(3)) * np.sum(x**2)
+
+
+def of_a_list(x):
+    PICKED[0] = x[0]
+    y = multiplied(x)
+    PICKED[0] = 1.0
+    return np.sum(y)
+
+
+@pytest.mark.parametrize("function", [of_a_table, of_a_list])
+def test_it_reads_nothing_from_outside_that_the_program_changes(function: Any) -> None:
+    with pytest.raises(UnsupportedError, match="is both read and changed"):
+        gs.grad(function)(np.array([0.3, -0.8, 0.5]))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [len, functools.partial(lambda a, v: a, 3), lambda v, /, k=3: k],
+    ids=["built in", "partial", "positional"],
+)
+def test_functions_of_any_kind_are_primitives(function: Any) -> None:
+    operation = gs.primitive(function, pure=True)
+    for options in ({}, {"compile": False}):
+        gradient = gs.grad(lambda x: np.sum(operation(np.ones(3)) * x), **options)
+        assert gradient(np.ones(2)).tolist() == [3.0, 3.0]
+
+
+def test_a_ufunc_is_none() -> None:
+    with pytest.raises(ArgumentError, match="name them"):
+        gs.primitive(np.sin)

@@ -21,10 +21,13 @@ import linecache
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
+import numpy as np
+
 from gradscribe.api import declared
 from gradscribe.api.copying import CopiedAsFunction
 from gradscribe.api.differentiable import differentiable, has_tensor
 from gradscribe.api.directional import vjp
+from gradscribe.api.result_types import ResultTypes
 from gradscribe.compiler.eager_calls import forget_own_place, function_of_call
 from gradscribe.errors import ArgumentError, GradscribeError
 from gradscribe.frontend import dependencies
@@ -37,6 +40,7 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.ir.core import Operand, Primitive
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.places import place_of
+from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Type
 from gradscribe.primitives.contract_kinds import PURE, Contract
 from gradscribe.primitives.registry import register
@@ -61,18 +65,20 @@ class OwnOperation(CopiedAsFunction):
         functools.update_wrapper(self, function)
         self.__gradscribe_contract__ = contract
         self._checked = checked
+        self._results = ResultTypes()
         signature = _signature(function)
-        self._rules = OwnRules(function.__name__, function, tuple(signature.parameters))
+        name = _name_of(function)
+        self._rules = OwnRules(name, function, tuple(signature.parameters))
         variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         if any(p.kind in variadic for p in signature.parameters.values()):
             raise ArgumentError(
-                f"`{function.__name__}` has a variable number of arguments",
+                f"`{name}` has a variable number of arguments",
                 "give a primitive parameters with names, or one that is a tuple",
             )
         unknown = contract.named() - signature.parameters.keys()
         if unknown:
             raise ArgumentError(
-                f"`{function.__name__}` has no parameter {' or '.join(map(repr, sorted(unknown)))}",
+                f"`{name}` has no parameter {' or '.join(map(repr, sorted(unknown)))}",
                 f"name some of {', '.join(signature.parameters)}",
             )
         self._signature = signature.replace(return_annotation=inspect.Signature.empty)
@@ -118,8 +124,13 @@ class OwnOperation(CopiedAsFunction):
                 forget_own_place(error)
                 raise
         if self._checked:
-            return isolated.apart(self._rules.function, args, keywords, self._has_written)
-        return self._declared(self._signature.bind(*args, **keywords))
+            result = isolated.apart(self._rules.function, args, keywords, self._has_written)
+        else:
+            result = self._declared(self._signature.bind(*args, **keywords))
+        if self._results:
+            arguments = self._signature.bind(*args, **keywords).arguments
+            self._results.check(self._rules.name, arguments, result)
+        return result
 
     def _declared(self, bound: inspect.BoundArguments) -> Any:
         """A call of a function of which the user has said what it does with memory."""
@@ -140,8 +151,12 @@ class OwnOperation(CopiedAsFunction):
     def _recorded(self, bound: inspect.BoundArguments) -> Any:
         """A call with values of a recorded run."""
         if self.__gradscribe_contract__.is_pure:
-            own = {self._own_names[name]: value for name, value in bound.arguments.items()}
-            return operations.run(self, (), own)
+            given = dict(bound.arguments)
+            kinds = self._signature.parameters
+            first = [name for name in given if kinds[name].kind is _KINDS.POSITIONAL_ONLY]
+            args = tuple([given.pop(name) for name in first])
+            own = {self._own_names[name]: value for name, value in given.items()}
+            return operations.run(self, args, own)
         if any(is_recorded(v) and is_active(v) for v in values_in((bound.args, bound.kwargs))):
             raise ArgumentError(
                 f"`{self._rules.name}` writes to its arguments, and so has no derivative",
@@ -197,7 +212,10 @@ class OwnOperation(CopiedAsFunction):
 
     def _type(self, facts: Facts, callee: Any, /, **arguments: Any) -> Type:
         function = self._rules.rules.get("like", self._rules.function)
-        return type_by_trial(facts, _by_names(function), self._as_given(arguments))
+        given = self._as_given(arguments)
+        type_ = type_by_trial(facts, _by_names(function), given)
+        self._results.note(given, type_)
+        return type_
 
     def _as_given(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Arguments by the names of the function's parameters, from those that rules have."""
@@ -218,6 +236,8 @@ def _names_in_rules(names: list[str]) -> dict[str, str]:
         found[name] = own
     return found
 
+
+_KINDS = inspect.Parameter
 
 _RESERVED = frozenset({"out", "d_out", "apply"})
 """Names that the functions with rules use."""
@@ -250,11 +270,19 @@ def _by_names(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _name_of(function: Any) -> str:
+    if isinstance(function, functools.partial):
+        return _name_of(function.func)
+    return str(probe(function, "__name__") or type(function).__name__)
+
+
 def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    name = _name_of(function)
     try:
+        if isinstance(function, np.ufunc):
+            raise ValueError(name)
         return inspect.signature(function)
     except (TypeError, ValueError):
-        name = getattr(function, "__name__", repr(function))
         raise ArgumentError(
             f"the parameters of `{name}`, which is compiled, cannot be read",
             f"name them: `def call(x): return {name}(x)`, and make a primitive of that",
@@ -311,6 +339,7 @@ def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if not operation.__gradscribe_contract__.is_pure:
         return opaque.call(lowering, node, operation, tuple(given), keywords)
     primitive = operation._primitive
+    lowering.outside.show(operation._rules, operation._rules.name)
     keywords = {operation._own_names.get(name, name): item for name, item in keywords.items()}
     dependencies.depend(lowering, Path(operation).attribute("_primitive"), primitive)
     return application.apply_primitive(lowering, node, primitive, operation, tuple(given), keywords)

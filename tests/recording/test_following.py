@@ -3,6 +3,7 @@
 import contextlib
 import decimal
 import functools
+import linecache
 import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -418,26 +419,120 @@ def test_numbers_are_not_read_from_texts_of_what_is_differentiated():
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("math.exp(x[0])", "takes a value that is differentiated out of"),
         ("np.sort_complex(x)[0].real", "has no derivative, and its result depends on"),
         ("float(str(x[0]))", "a number is read from a text"),
         ("{x[0]: 2.0}[0.5]", "cannot be the key of a dict"),
         ("x.ctypes.data", "`ctypes` takes a value that is differentiated"),
-        ("np.frombuffer(x.tobytes())[0]", "asks for memory, and handles exceptions"),
-        ("memoryview(x)[0]", "asks for memory, and handles exceptions"),
+        ("x.__reduce__()", "pickling takes a value that is differentiated"),
+        ("x.__array_interface__", "`__array_interface__` takes a value that is diff"),
+        ("getattr(x, '__array_struct__')", "`__array_struct__` takes a value that is diff"),
+        ("hasattr(x, '__array_struct__')", "`__array_struct__` takes a value that is diff"),
+        ("np.from_dlpack(x)", "`__dlpack"),
+        ("np.add(x, 1, out=W)", "cannot be stored in an array that does not record"),
+        ("np.copyto(W, x)", "cannot be stored in an array that does not record"),
     ],
 )
 def test_a_refusal_that_is_caught_is_raised_at_the_end(value, message):
-    function = without_source(
+    text = (
         "def f(x):\n"
         "    try:\n"
         f"        scale = {value}\n"
         "    except Exception:\n"
         "        scale = 1.0\n"
-        "    return scale * x[1]"
+        "    return scale * x[1]\n"
     )
-    with pytest.raises(NoDerivativeError, match=message):
+    function = without_source(text)
+    with pytest.raises(NoDerivativeError, match="there is no source, handles exceptions"):
         gs.grad(function, compile=False)(X)
+    linecache.cache["<program>"] = (len(text), None, text.splitlines(keepends=True), "<program>")
+    namespace = {"np": np, "math": math, "W": np.zeros(3)}
+    exec(compile(text, "<program>", "exec"), namespace)
+    with pytest.raises(GradscribeError, match=message):
+        gs.grad(namespace["f"], compile=False)(X)
+
+
+@pytest.mark.parametrize("value", ["np.ndarray.dot(x, x)", "float.hex(x[0])", "memoryview(x)[0]"])
+def test_what_c_raises_of_what_records_is_no_error_of_the_program(value):
+    function = without_source(f"def f(x):\n    return {value}")
+
+    def calling(x):
+        try:
+            function(x)
+        except Exception:
+            x = 10 * x
+        return np.sum(x)
+
+    with pytest.raises(NoDerivativeError, match="TypeError, of what is differentiated"):
+        gs.grad(calling, compile=False)(X)
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        ("try:\n  {}\n except Exception:\n  x = 10 * x", "handles exceptions"),
+        ("try:\n  {}\n except (KeyError, TypeError):\n  x = 10 * x", "handles exceptions"),
+        ("try:\n  {}\n except:\n  x = 10 * x", "handles exceptions"),
+        ("try:\n  {}\n except ERRORS:\n  x = 10 * x", "handles exceptions"),
+        ("try:\n  {}\n except list((TypeError,))[0]:\n  x = 10 * x", "handles exceptions"),
+        ("with contextlib.suppress(TypeError):\n  {}\n  x = 10 * x", "handles exceptions"),
+        ("x = 10 * x if type(x) is np.ndarray else x", "compares classes"),
+    ],
+)
+def test_functions_without_source_do_not_see_what_records(block, message):
+    text = block.format("np.ndarray.dot(x, x)")
+    function = without_source(f"def f(x):\n {text}\n return np.sum(x)")
+    function.__globals__.update(contextlib=contextlib, ERRORS=(KeyError, ValueError))
+    with pytest.raises(NoDerivativeError, match=f"of which there is no source, {message}"):
+        gs.grad(function, compile=False)(X)
+
+
+def test_functions_without_source_may_handle_what_they_raise():
+    function = without_source(
+        "def f(x, of=None):\n"
+        " try:\n  scale = {}['a']\n"
+        " except (KeyError, np.linalg.LinAlgError):\n  scale = 2.0\n"
+        " finally:\n  x = 3 * x\n"
+        " with np.errstate(divide='ignore'):\n  return scale * np.sum(x)"
+    )
+    parse = without_source(
+        "def f(text):\n try:\n  return int(text)\n except ValueError:\n  return type(text)"
+    )
+
+    def calling(x):
+        return function(x) + np.sum(x) * (parse("a") is str)
+
+    for recorded in (function, calling):
+        expected = 6.0 + (recorded is calling)
+        assert np.all(gs.grad(recorded, compile=False)(X) == expected)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: float(x[0], None),
+        lambda x: x.copy("Z"),
+        lambda x: x.astype(float, order="Z"),
+        lambda x: x.astype(float, nothing=1),
+        lambda x: np.array(x, nothing=1),
+        lambda x: np.array([x[0]], copy=False),
+        lambda x: np.asarray(x, order="Z"),
+        lambda x: np.ascontiguousarray(x, nothing=1),
+        lambda x: np.gradient(x[:1]),
+        lambda x: np.digitize(x, x[::-1] * [1, 3, 2]),
+        lambda x: np.add(x, x[:2]),
+        lambda x: np.stack([x, x[:2]]),
+    ],
+)
+def test_calls_that_python_refuses_raise_what_the_program_handles(call):
+    def function(x):
+        try:
+            call(x)
+        except (TypeError, ValueError):
+            x = 10 * x
+        return np.sum(x)
+
+    assert function(X) == 10 * np.sum(X)
+    np.testing.assert_array_equal(gs.grad(function, compile=False)(X), np.full(3, 10.0))
 
 
 def test_lists_that_c_changes_are_those_of_the_program():

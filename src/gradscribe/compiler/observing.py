@@ -70,7 +70,7 @@ class Observer:
         self._begun: dict[FrameType, _Begun] = {}
 
     def __call__(self, frame: FrameType, event: str, value: Any) -> None:
-        code, caller = code_of(frame), frame.f_back
+        code, caller = code_of(frame), _caller(frame)
         if event not in ("call", "return") or not _has_result(code):
             return
         if caller is None or _is_tool(caller) or _is_own(frame):
@@ -165,6 +165,17 @@ def _parameters(code: CodeType) -> tuple[str, ...]:
 def _has_result(code: CodeType) -> bool:
     """Whether what a frame returns is what its caller gets: not of a generator."""
     return not code.co_flags & _GENERATOR and code.co_name not in _INNER
+
+
+HANDING_ON: set[CodeType] = set()
+"""The code of functions that call one of the user's as if it had been called itself."""
+
+
+def _caller(frame: FrameType) -> FrameType | None:
+    caller = frame.f_back
+    while caller is not None and caller.f_code in HANDING_ON:
+        caller = caller.f_back
+    return caller
 
 
 ORIGINALS: dict[int, tuple[CodeType, CodeType]] = {}

@@ -14,6 +14,7 @@ import numpy as np
 
 from gradscribe.compiler.observing import ORIGINALS
 from gradscribe.errors import GradscribeError, NoDerivativeError, raised_as
+from gradscribe.ir.probing import is_library_module
 from gradscribe.recording import packing
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_active, shown
 from gradscribe.recording.levels import is_running, plain, refuse_told, refused, tell
@@ -180,17 +181,17 @@ def of_recorded(error: Exception) -> GradscribeError:
     return made.with_traceback(error.__traceback__)
 
 
-_TAKING = frozenset({"memoryview", "frombuffer", "bytes", "bytearray"})
-"""Names of what asks in C for memory, which no array that records can refuse."""
+_SPECIAL = frozenset({"__dlpack__", "__dlpack_device__"})
+"""Attributes that NumPy asks for where a program asks for memory."""
 
 
-def refuse_handled(code: CodeType) -> None:
-    """Refuse code that is not followed, and may handle what such a call raises."""
-    if getattr(code, "co_exceptiontable", True) and _names(code, _TAKING):
-        raise refused(
-            NoDerivativeError(
-                f"`{code.co_name}`, of which there is no source, asks for memory, and handles "
-                "exceptions",
-                "define it in a file, or use functions of NumPy in it",
-            )
-        )
+def is_asked_for(name: str) -> bool:
+    """Whether the program itself, or a function that it calls, asks for an attribute of Python's
+    own; NumPy asks for some of all objects, and goes on where there are none."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and _is_own(frame):
+        frame = frame.f_back
+    if frame is None or name in _SPECIAL:
+        return name in _SPECIAL
+    code, module = frame.f_code, str(frame.f_globals.get("__name__"))
+    return name in code.co_names or (name in code.co_consts and not is_library_module(module))

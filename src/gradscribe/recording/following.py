@@ -19,7 +19,7 @@ from typing import Any, cast
 
 from gradscribe.compiler.observing import ORIGINALS
 from gradscribe.ir.probing import probe
-from gradscribe.recording import classes, exits
+from gradscribe.recording import classes, sourceless
 
 RESOLVER = "gradscribe_callee_of"
 """The free variable of a followed function that looks up callees."""
@@ -49,8 +49,7 @@ def followed(function: Callable[..., Any], callee_of: Callable[[Any], Any]) -> C
 def _twin(function: FunctionType, callee_of: Callable[[Any], Any]) -> FunctionType:
     code = _code_of_twin(function.__code__, function.__code__.co_filename)
     if code is None:
-        exits.refuse_handled(function.__code__)
-        return function
+        return cast(FunctionType, sourceless.guarded(function))
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     cells[RESOLVER], cells[WATCH] = _cell(callee_of), _cell(classes.watching(callee_of))
     closure = tuple(cells[name] for name in code.co_freevars)

@@ -65,13 +65,13 @@ def is_raised_of_recorded(error: Exception) -> bool:
     while traceback is not None:
         frame = traceback.tb_frame
         is_own = _top(frame.f_globals.get("__name__")) in _OWN
-        if not is_own and _is_installed(frame.f_code) and _leads_to_active(frame.f_locals):
+        if not is_own and _is_installed(frame.f_code) and leads_to_active(frame.f_locals):
             return True
         traceback = traceback.tb_next
     return False
 
 
-def _leads_to_active(start: Any) -> bool:
+def leads_to_active(start: Any) -> bool:
     """Whether objects hold a value that is differentiated, in whatever they hold."""
     pending, seen = [start], set[int]()
     while pending and len(seen) < _MOST:

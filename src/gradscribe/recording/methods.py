@@ -179,8 +179,7 @@ def _astype(
     self: Recorded, dtype: Any, order: Any = "K", casting: Any = "unsafe", **more: Any
 ) -> Any:
     own, wanted = plain(self._present()).dtype, np.dtype(dtype)
-    if not np.can_cast(own, wanted, casting):
-        raise TypeError(f"Cannot cast array data from {own!r} to {wanted!r} according to {casting}")
+    np.empty(0, own).astype(dtype, order, casting, **more)  # raises what NumPy raises of it
     lies = {"C": "c_contiguous", "F": "f_contiguous"}.get(order)
     is_laid = lies is None or getattr(plain(self._present()).flags, lies)
     if more.get("copy") is False and own == wanted and is_laid:
@@ -196,6 +195,7 @@ def _astype(
 
 
 def _copy(self: Recorded, order: Any = "C") -> Any:
+    np.empty(0).copy(order)  # raises what NumPy raises of it
     if type(self) is not RecordedArray:
         return self
     made = run(np.copy, (self,))
@@ -268,7 +268,8 @@ def _other_attribute(self: Recorded, name: str) -> Any:
     found = getattr(plain(self._present()), name)
     if is_active(self):
         error = exits.taken_out(f"`{name}`", kind=exits.NO_ATTRIBUTE)
-        raise error if name.startswith("__") else refused(error)
+        is_asked = not name.startswith("__") or exits.is_asked_for(name)
+        raise refused(error) if is_asked else error
     return getattr(self._shared(), name) if type(self) is RecordedArray else found
 
 
@@ -328,12 +329,13 @@ ARRAY_AND_NUMBER: dict[str, Any] = {
     "__array_priority__": 1000.0,
     "__array_ufunc__": protocol.array_ufunc,
     "__array_wrap__": _wrapped,
-    "__gradscribe_apply__": staticmethod(operations.run_known),
+    "__gradscribe_apply__": staticmethod(operations.run_given),
     "__bool__": _truth,
     "__int__": lambda self: int(plain(self._present())),
     "__float__": exits.to_number(float, "float(x)"),
     "__complex__": exits.to_number(complex, "complex(x)"),
     "__format__": lambda self, spec: format(exits.told(self), spec),
+    "__reduce__": exits.reduce,
     "__reduce_ex__": exits.reduce,
     "__repr__": lambda self: repr(exits.told(self)),
     "__str__": lambda self: str(exits.told(self)),

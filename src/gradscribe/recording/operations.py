@@ -9,16 +9,20 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
-from gradscribe.errors import NoDerivativeError, SourceNotFoundError, UnsupportedError
+from gradscribe.errors import (
+    GradscribeError,
+    NoDerivativeError,
+    SourceNotFoundError,
+    UnsupportedError,
+)
 from gradscribe.ir.core import Operand
 from gradscribe.ir.probing import probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES, VARIANTS
-from gradscribe.recording import calls, packing, prelude
+from gradscribe.recording import calls, prelude
 from gradscribe.recording.arrays import (
     Memory,
     RecordedArray,
@@ -30,6 +34,7 @@ from gradscribe.recording.arrays import (
 )
 from gradscribe.recording.layouts import laid_like
 from gradscribe.recording.levels import Traced, plain, refused, tell, values_in
+from gradscribe.recording.snapshots import value_of_array
 from gradscribe.recording.trials import Trial
 from gradscribe.recording.views import Call, read_only, viewed
 from gradscribe.runtime.graph.grad_mode import grad_enabled
@@ -56,10 +61,32 @@ _POWERS = (operator.pow, np.power, np.float_power)
 def run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None) -> Any:
     """What a call gives. Lists and tuples in the arguments may have values of the run in them."""
     optional.enter_imported()
-    kwargs = kwargs or {}
+    return _refusing(_run, callee, args, kwargs or {})
+
+
+def run_given(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """What a call gives of what has derivatives of the user's."""
+    return _refusing(run_known, callee, args, kwargs)
+
+
+def _refusing(how: Any, callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """What a call gives; an error that plain Python does not raise, the program may not handle."""
+    try:
+        return how(callee, args, kwargs)
+    except GradscribeError as error:
+        try:
+            callee(*uncovered(args), **uncovered(dict(kwargs)))
+        except Exception:  # the program's own
+            raise error from None
+        raise refused(error) from None
+
+
+def _run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     if callee in _PIECES and args and type(args[0]) is RecordedArray:
         part = callee(*uncovered(args), **uncovered(dict(kwargs)))
         return getitem(args[0], _piece(part, args[0]))
+    if callee in COMPOSITIONS and _is_plain_call(callee, args, kwargs):
+        callee(*uncovered(args), **uncovered(dict(kwargs)))  # raises what NumPy raises of it
     primitive = PRIMITIVES.get(callee)
     if primitive is not None and callee not in COMPOSITIONS and callee not in VARIANTS:
         if primitive.adjoint is None and primitive.tangent is None:
@@ -67,6 +94,12 @@ def run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = N
     elif primitive is None and not (callee in COMPOSITIONS or callee in _VIEWS or _is_own(callee)):
         return _of_unknown(callee, args, kwargs)
     return run_known(callee, args, kwargs)
+
+
+def _is_plain_call(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    """Whether a call is one of NumPy's own, and calls nothing of the program's."""
+    module = str(getattr(callee, "__module__", None))
+    return module.startswith("numpy") and not any(map(callable, values_in((args, dict(kwargs)))))
 
 
 def _piece(part: Any, array: RecordedArray) -> tuple[slice, ...]:
@@ -243,39 +276,6 @@ class Operands:
     def _operand(self, value: Any) -> Operand:
         self.values.append(value)
         return Operand(len(self.values) - 1)
-
-
-def value_of_array(array: Any) -> Any:
-    """The value of an array of the user's: a copy, or what the numbers of a run in it make."""
-    if array.dtype == object and any(map(is_recorded, array.flat)):
-        return packing.packed([present(item) for item in array.flat], array.shape)
-    return _snapshot(array)
-
-
-_snapshots: dict[int, tuple[Any, Any]] = {}
-
-
-def _snapshot(array: Any) -> Any:
-    """A copy of an array that the user may change later; the same one, as long as it is equal."""
-    known = _snapshots.get(id(array))
-    if known is not None and known[0]() is array and _are_same(known[1], array):
-        return known[1]
-    copy = np.array(array, order="K", subok=False)
-    if len(_snapshots) > 256:
-        _snapshots.clear()
-    _snapshots[id(array)] = ref(array), copy
-    return copy
-
-
-def _are_same(first: Any, second: Any) -> bool:
-    """Whether two arrays are the same to the last bit."""
-    if first.dtype != second.dtype or first.strides != second.strides or first.dtype.hasobject:
-        return False
-    if first.flags.c_contiguous and second.flags.c_contiguous:
-        return first.shape == second.shape and np.array_equal(
-            first.reshape(-1).view(np.uint8), second.reshape(-1).view(np.uint8)
-        )
-    return False
 
 
 def uncovered(value: Any) -> Any:

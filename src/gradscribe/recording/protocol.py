@@ -14,6 +14,7 @@ from gradscribe.primitives.registry import PUBLIC
 from gradscribe.recording import operations, stores
 from gradscribe.recording.arrays import RecordedArray, is_active, is_recorded, shown
 from gradscribe.recording.levels import plain, refused, values_in
+from gradscribe.recording.snapshots import value_of_array
 from gradscribe.recording.trials import Trial, options_in_place, positional
 from gradscribe.runtime.tensors.tensor import Tensor
 
@@ -134,9 +135,11 @@ def _is_default(name: str, value: Any) -> bool:
 
 def _refuse_tensors(values: Any) -> None:
     if any(isinstance(value, Tensor) for value in values_in(list(values))):
-        raise UnsupportedError(
-            "a Tensor meets an array of a function that runs as it is",
-            "pass an array: `tensor.numpy()`",
+        raise refused(
+            UnsupportedError(
+                "a Tensor meets an array of a function that runs as it is",
+                "pass an array: `tensor.numpy()`",
+            )
         )
 
 
@@ -189,9 +192,11 @@ def _stored(result: Any, target: Any) -> Any:
 
 def into_plain_array() -> UnsupportedError:
     """The error for what is differentiated, in an array that does not record."""
-    return UnsupportedError(
-        "a value that is differentiated cannot be stored in an array that does not record",
-        "make the array of a recorded one, `np.zeros_like(x)` or `np.zeros(n, like=x)`",
+    return refused(
+        UnsupportedError(
+            "a value that is differentiated cannot be stored in an array that does not record",
+            "make the array of a recorded one, `np.zeros_like(x)` or `np.zeros(n, like=x)`",
+        )
     )
 
 
@@ -210,7 +215,7 @@ def _change(
 
 def _of_list(value: Any) -> Any:
     """A list as an array."""
-    return shown(operations.value_of_array(np.array(value))) if isinstance(value, list) else value
+    return shown(value_of_array(np.array(value))) if isinstance(value, list) else value
 
 
 def _holds_active(tree: Any) -> bool:

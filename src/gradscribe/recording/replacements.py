@@ -33,6 +33,7 @@ from gradscribe.recording.arrays import (
 )
 from gradscribe.recording.following import RESOLVER, WATCH
 from gradscribe.recording.levels import plain, refuse_told, refused, tell, values_in
+from gradscribe.recording.snapshots import value_of_array
 
 Callee = Any
 
@@ -105,6 +106,7 @@ def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
     if not any(map(is_recorded, values_in(value))):
         made = read(np.array(value, *args, **kwargs), value)
         return recording(made) if not if_needed or is_new(made, value) else made
+    np.array(operations.uncovered(value), *args, **kwargs)  # raises what NumPy raises of it
     if type(value) is RecordedArray and if_needed:
         array = _as_recorded(value, dtype, kwargs.get("order"), copy)
         return _with_axes(array, kwargs.get("ndmin", 0))
@@ -113,7 +115,7 @@ def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
     except ValueError:
         if dtype is None or np.dtype(dtype) != object:
             raise
-        raise NoDerivativeError(*_AMONG_OBJECTS) from None
+        raise refused(NoDerivativeError(*_AMONG_OBJECTS)) from None
     order = args[1] if len(args) > 1 and isinstance(args[1], str) else kwargs.get("order")
     if order in ("C", "F"):
         made = made.copy(order)
@@ -135,7 +137,7 @@ def of_objects(value: Any, dtype: Any) -> Any:
     if type(value) is not np.ndarray or value.dtype != object or dtype is None:
         return value
     is_kept = np.dtype(dtype) == object or not any(map(is_recorded, value.flat))
-    return value if is_kept else RecordedArray(Memory(operations.value_of_array(value)))
+    return value if is_kept else RecordedArray(Memory(value_of_array(value)))
 
 
 class _Converter:
@@ -189,6 +191,8 @@ def _as_array(function: Callee) -> Callee:
         value = of_objects(value, dtype)
         order = args[1] if len(args) > 1 else kwargs.get("order")
         order = "C" if function is np.ascontiguousarray else order
+        if any(map(is_recorded, values_in(value))):
+            function(operations.uncovered(value), *args, **kwargs)  # raises what NumPy raises of it
         if type(value) is RecordedArray:
             array = _as_recorded(value, dtype, order, kwargs.get("copy"))
             return array.copy() if kwargs.get("copy") else array
@@ -221,12 +225,12 @@ def _float(*args: Any) -> Any:
     args = tuple([classes.called(value, "__float__") for value in args])
     if not (args and is_recorded(args[0]) and is_active(args[0])):
         return float(*args)
-    value = args[0]
-    if type(plain(value._present())) is float:
-        return value
-    if np.iscomplexobj(plain(value._present())):
-        return float(value)
-    return value.item() if np.size(plain(value._present())) == 1 else float(plain(value._present()))
+    value, *others = args
+    number = plain(value._present())
+    if np.iscomplexobj(number):
+        return float(*args)
+    float(number, *others)  # raises what Python raises of it
+    return value if type(number) is float else value.item()
 
 
 def _reading(function: Callee) -> Callee:

@@ -33,9 +33,9 @@ from gradscribe.recording.levels import (
     is_differentiable,
     plain,
 )
-from gradscribe.recording.operations import value_of_array
 from gradscribe.recording.replay import replayed, tangents_of
 from gradscribe.recording.reverse import cotangents_of, fitted
+from gradscribe.recording.snapshots import value_of_array
 
 Pullback = Callable[[Any], tuple[Any, ...]]
 Active = Sequence[Any] | None

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import gradscribe as gs
 from gradscribe.compiler.stored import refuse_overlap
 from gradscribe.errors import AliasingError
 
@@ -86,3 +87,29 @@ def test_arrays_that_lie_apart_are_not_compared(monkeypatch, foreign):
         leaves.append(np.frombuffer(bytearray(80)))
     assert refused(leaves, range(130)) is None
     assert not asked
+
+
+@pytest.mark.parametrize("seen_as", [lambda a: a, np.asarray, lambda a: a[1:]])
+def test_two_maps_of_one_file_share_memory(tmp_path, seen_as):
+    path = tmp_path / "numbers"
+    np.arange(4.0).tofile(path)
+    first, second = (np.memmap(path, dtype=float, mode="r+", shape=(4,)) for _ in range(2))
+    tail = np.memmap(path, dtype=float, mode="r+", shape=(2,), offset=16)
+
+    def given(x, a, b):
+        a[-1] = 5.0
+        return np.sum(b) * np.sum(x)
+
+    def captured(x):
+        first[-1] = 5.0
+        return np.sum(second) * np.sum(x)
+
+    x = np.ones(2)
+    for other in (second, tail):
+        with pytest.raises(AliasingError, match="shares memory with `b`"):
+            gs.grad(given)(x, seen_as(first), other)
+        with pytest.raises(ValueError, match="read-only"):
+            gs.grad(given, compile=False)(x, seen_as(first), other)
+    with pytest.raises(AliasingError, match="`first` is stored to, and shares memory"):
+        gs.grad(captured)(x)
+    np.testing.assert_array_equal(gs.grad(given)(x, first[:2], tail), [5.0, 5.0])

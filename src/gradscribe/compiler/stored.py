@@ -16,7 +16,7 @@ import numpy as np
 from gradscribe.compiler.keys import array_of
 from gradscribe.errors import AliasingError, ReadOnlyError
 from gradscribe.frontend.interface import Lowered
-from gradscribe.ir.overlaps import share_memory
+from gradscribe.ir.overlaps import Position, extents, root_of, share_memory
 
 
 def refuse_read_only(names: Sequence[str], leaves: Sequence[Any], lowered: Lowered) -> None:
@@ -80,8 +80,8 @@ def _overlaps(
 ) -> Iterator[tuple[int, int]]:
     """The targets with the leaves that hold an array which shares memory with one of theirs:
     sorted by where they begin, such arrays are near each other."""
-    written: list[tuple[int, int, Any]] = []
-    read: list[tuple[int, int, Any]] = []
+    written: list[tuple[Position, int, Any]] = []
+    read: list[tuple[Position, int, Any]] = []
     for start, end, leaf, array in sorted(_extents(pieces), key=lambda found: found[:3]):
         written = [before for before in written if before[0] > start]
         read = [before for before in read if before[0] > start]
@@ -95,12 +95,12 @@ def _overlaps(
         (written if leaf in targets else read).append((end, leaf, array))
 
 
-def _extents(pieces: Sequence[Sequence[Any]]) -> Iterator[tuple[int, int, int, Any]]:
+def _extents(pieces: Sequence[Sequence[Any]]) -> Iterator[tuple[Position, Position, int, Any]]:
     """The arrays that may share memory with others, with where they begin and end, and the leaf.
     One that owns its memory shares it with its views alone, unless others have theirs from
     something that is no array."""
     found = [
-        (_root(piece), leaf, piece)
+        (root_of(piece), leaf, piece)
         for leaf, parts in enumerate(pieces)
         for piece in parts
         if isinstance(piece, np.ndarray)
@@ -109,14 +109,7 @@ def _extents(pieces: Sequence[Sequence[Any]]) -> Iterator[tuple[int, int, int, A
     all_own = all(root.flags.owndata for root, _, _ in found)
     for root, leaf, array in found:
         if count[id(root)] > 1 or not all_own:
-            yield *_extent(array), leaf, array
-
-
-def _root(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The array that this one is a view of."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
+            yield from ((start, end, leaf, array) for start, end in extents(array))
 
 
 def _pieces(leaf: Any) -> Iterator[Any]:
@@ -139,18 +132,9 @@ def _repeats(pieces: Sequence[Any]) -> bool:
     other."""
     if len(set(map(id, pieces))) < len(pieces):
         return True
-    extents = sorted(_extent(piece) for piece in pieces if isinstance(piece, np.ndarray))
-    ends = itertools.accumulate((end for _, end in extents), max)
-    if all(start >= end for (start, _), end in zip(extents[1:], ends, strict=False)):
+    arrays = (piece for piece in pieces if isinstance(piece, np.ndarray))
+    found = sorted(itertools.chain.from_iterable(map(extents, arrays)))
+    ends = itertools.accumulate((end for _, end in found), max)
+    if all(start >= end for (start, _), end in zip(found[1:], ends, strict=False)):
         return False
     return any(share_memory(a, b) for a, b in itertools.combinations(pieces, 2))
-
-
-def _extent(array: np.ndarray[Any, Any]) -> tuple[int, int]:
-    """The first byte of an array, and the one after its last."""
-    start: int = array.__array_interface__["data"][0]
-    if not array.size:
-        return start, start
-    steps = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
-    low, high = sum(s for s in steps if s < 0), sum(s for s in steps if s > 0)
-    return start + low, start + high + array.itemsize

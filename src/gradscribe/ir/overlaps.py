@@ -1,13 +1,20 @@
-"""Whether two arrays share memory."""
+"""Whether two arrays share memory: at the same addresses, or in one file that both map."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 _MAX_WORK: Any = 10_000
 """How hard `np.shares_memory` may try (its stub knows only the two special values)."""
+
+Array = np.ndarray[Any, Any]
+
+Position = tuple[int, int, int]
+"""The device and number of a file, and a byte of it; zeros, and an address."""
 
 
 def share_memory(a: Any, b: Any) -> bool:
@@ -16,7 +23,42 @@ def share_memory(a: Any, b: Any) -> bool:
         return True
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
         return False
+    first, second = root_of(a), root_of(b)
+    if first is not second and isinstance(first, np.memmap) and isinstance(second, np.memmap):
+        ranges = [(x, y) for x in extents(a) for y in extents(b)]
+        return any(start < stop and begin < end for (start, end), (begin, stop) in ranges)
     try:
         return np.shares_memory(a, b, max_work=_MAX_WORK)
     except RuntimeError:  # NumPy's TooHardError: who cannot tell must refuse
         return True
+
+
+def root_of(array: Array) -> Array:
+    """The array that this one is a view of."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def extents(array: Array) -> Iterator[tuple[Position, Position]]:
+    """Where an array begins, and where it has ended: in memory, and in the file that it maps."""
+    low, high = _bounds(array)
+    yield (0, 0, low), (0, 0, high)
+    root = root_of(array)
+    if isinstance(root, np.memmap) and root.filename is not None:
+        try:
+            file = os.stat(root.filename)
+        except OSError:  # it is gone
+            return
+        ahead = root.offset - _bounds(root)[0]
+        yield (file.st_dev, file.st_ino, low + ahead), (file.st_dev, file.st_ino, high + ahead)
+
+
+def _bounds(array: Array) -> tuple[int, int]:
+    """The address of the first byte of an array, and that after its last."""
+    start: int = array.__array_interface__["data"][0]
+    if not array.size:
+        return start, start
+    steps = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
+    low, high = sum(s for s in steps if s < 0), sum(s for s in steps if s > 0)
+    return start + low, start + high + array.itemsize

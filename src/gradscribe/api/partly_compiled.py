@@ -17,6 +17,7 @@ from gradscribe.compiler import Primal, Target
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.partly import Partly
 from gradscribe.errors import (
+    AliasingError,
     GradscribeError,
     InternalError,
     NoDerivativeError,
@@ -115,6 +116,8 @@ class PartialCall:
                 return self._run(*made)
             except UnexpectedError as found:
                 self._learn(made[0], found)
+            except AliasingError as refused:  # of what the arguments share, before anything is done
+                self._partly.whole[self.key] = refused.what
         if self.key in self._partly.whole:
             return self.record()
         return self._observed(refusal)

@@ -23,7 +23,7 @@ from gradscribe.compiler.leaves import copied, is_wrapped
 from gradscribe.compiler.storing import Given, computed_apart
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.runtime.graph.grad_mode import no_grad
-from gradscribe.runtime.tensors.tensor import wrap
+from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 
 class StoredOutside:
@@ -77,7 +77,11 @@ class StoredOutside:
         values = self._with_copies(values, target)
         self._write_back.check(values)
         layout = self._primal.layout
-        leaves = layout.plain(layout.leaves(values))
+        given = layout.leaves(values)
+        leaves = [
+            own if isinstance(own, list) and not _has_tensor(own) else leaf
+            for own, leaf in zip(given, layout.plain(given), strict=True)
+        ]
         rest = iter(
             wrap(np.asarray(leaf)) if is_tensor else leaf
             for leaf, is_tensor in zip(new, self._wrapped, strict=True)
@@ -121,6 +125,10 @@ class StoredOutside:
         for number, value in within:
             own[start + number] = value
         return tuple(own)
+
+
+def _has_tensor(value: list[Any]) -> bool:
+    return any(isinstance(leaf, Tensor) for leaf in flatten(value)[1])
 
 
 def _copy(leaf: Any, copies: dict[int, Any]) -> Any:

@@ -8,7 +8,8 @@ its new place in the graph, with its views and its base.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,10 @@ import numpy as np
 from gradscribe.compiler import Primal
 from gradscribe.compiler.entry import Values, argument, steps_text
 from gradscribe.compiler.item_texts import getter
-from gradscribe.compiler.leaves import builder
+from gradscribe.compiler.leaves import Builder, builders
 from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.frontend.interface import NEW, ContainerChange
-from gradscribe.ir.trees import count_leaves, flatten
+from gradscribe.ir.trees import Node, Tree, count_leaves, flatten
 from gradscribe.runtime.tensors.inplace import refuse_leaf, refuse_store, take_over
 from gradscribe.runtime.tensors.tensor import Tensor
 
@@ -48,15 +49,22 @@ class WriteBack:
         of_items = [change.leaf in primal.lowered.distinct for change in changes]
         self._of_items = of_items
         self._changes_twice = any(map(operator.and_, of_items, [c.rearranged for c in changes]))
-        self._steps: list[tuple[Callable[[Sequence[Any]], Any], slice]] = []
+        self._steps: list[tuple[Builder, slice]] = []
+        lowered = primal.lowered
+        trees: list[Tree | None] = [_contents(change.tree) for change in changes]
+        trees += [change.tree for change in lowered.attributes]
+        trees += [_contents(change.tree) for change in lowered.containers if change.tree]
+        known = [item.number for item in lowered.known]
+        self._known = known
+        self._known_in = getter(argument(c.argument) + steps_text(c.steps) for c in lowered.known)
+        builds = iter(builders([tree for tree in trees if tree is not None], frozenset(known)))
         for change in changes:
             stop = start + count_leaves(change.tree)
-            self._steps.append((builder(change.tree), slice(start, stop)))
+            self._steps.append((next(builds), slice(start, stop)))
             start = stop
-        lowered = primal.lowered
-        self._attributes = _Attributes(primal, start) if lowered.attributes else None
+        self._attributes = _Attributes(primal, start, builds) if lowered.attributes else None
         start += sum(count_leaves(c.tree) for c in lowered.attributes if c.tree is not None)
-        self._of_containers = _Containers(primal, start) if lowered.containers else None
+        self._of_containers = _Containers(primal, start, builds) if lowered.containers else None
 
     def check(self, values: Values) -> None:
         """Refuse, before the call, what cannot be changed."""
@@ -73,21 +81,28 @@ class WriteBack:
     def __call__(self, values: Values, leaves: Sequence[Any]) -> None:
         """Store what the changed objects hold in the end, which is found among all leaves of the
         result and the changes."""
+        made: dict[int, Any] = dict(zip(self._known, self._known_in(values), strict=True))
         if self._of_containers is not None:
-            self._of_containers(values, leaves)
+            self._of_containers(values, leaves, made)
         steps = zip(self._targets(values), self._of_items, self._steps, strict=True)
         for target, of_items, (build, where) in steps:
-            (_store_items if of_items else _store)(target, build(leaves[where]))
+            (_store_items if of_items else _store)(target, build(leaves[where], made))
         if self._attributes is not None:
-            self._attributes(values, leaves)
+            self._attributes(values, leaves, made)
+
+
+def _contents(tree: Tree) -> Tree:
+    """What a list or dict is to hold: not that itself, though it is there already."""
+    return replace(tree, number=None) if isinstance(tree, Node) else tree
 
 
 class _Attributes:
-    """The stores to attributes of objects. start: the number of their first leaf."""
+    """The stores to attributes of objects. start: the number of their first leaf. builds: what
+    makes that which is stored."""
 
-    def __init__(self, primal: Primal, start: int) -> None:
+    def __init__(self, primal: Primal, start: int, builds: Iterator[Builder]) -> None:
         self._owners = primal.finder(change.owner for change in primal.lowered.attributes)
-        self._steps: list[tuple[str, Callable[[Sequence[Any]], Any], slice]] = []
+        self._steps: list[tuple[str, Builder, slice]] = []
         for change in primal.lowered.attributes:
             if change.tree is None:
                 raise UnsupportedError(
@@ -96,12 +111,12 @@ class _Attributes:
                     primal.location,
                 )
             stop = start + count_leaves(change.tree)
-            self._steps.append((change.name, builder(change.tree), slice(start, stop)))
+            self._steps.append((change.name, next(builds), slice(start, stop)))
             start = stop
 
-    def __call__(self, values: Values, leaves: Sequence[Any]) -> None:
+    def __call__(self, values: Values, leaves: Sequence[Any], made: dict[int, Any]) -> None:
         owners = self._owners(values)
-        built = [build(leaves[where]) for _, build, where in self._steps]
+        built = [build(leaves[where], made) for _, build, where in self._steps]
         for owner, (name, _, _), item in zip(owners, self._steps, built, strict=True):
             store = type.__setattr__ if isinstance(owner, type) else object.__setattr__
             store(owner, name, item)
@@ -109,12 +124,12 @@ class _Attributes:
 
 class _Containers:
     """The changes of lists, deques and dicts from outside. start: the number of their first
-    leaf."""
+    leaf. builds: what makes that which they get."""
 
-    def __init__(self, primal: Primal, start: int) -> None:
+    def __init__(self, primal: Primal, start: int, builds: Iterator[Builder]) -> None:
         self._changes = primal.lowered.containers
         self._owners = primal.finder(change.owner for change in self._changes)
-        self._steps: list[tuple[Callable[[Sequence[Any]], Any], slice]] = []
+        self._steps: list[tuple[Builder, slice]] = []
         for change in self._changes:
             if change.tree is None:
                 raise UnsupportedError(
@@ -123,13 +138,13 @@ class _Containers:
                     primal.location,
                 )
             stop = start + count_leaves(change.tree)
-            self._steps.append((builder(change.tree), slice(start, stop)))
+            self._steps.append((next(builds), slice(start, stop)))
             start = stop
 
-    def __call__(self, values: Values, leaves: Sequence[Any]) -> None:
+    def __call__(self, values: Values, leaves: Sequence[Any], made: dict[int, Any]) -> None:
         owners = self._owners(values)
         new = [
-            _items_at_the_end(owner, change, build(leaves[where]))
+            _items_at_the_end(owner, change, build(leaves[where], made))
             for owner, change, (build, where) in zip(
                 owners, self._changes, self._steps, strict=True
             )

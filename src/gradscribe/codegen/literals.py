@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.codegen.namespace import Scope
-from gradscribe.ir.trees import Node
+from gradscribe.ir.trees import Node, is_made_of_fields, with_attributes
 
 _NAMED = {math.inf: "inf", math.pi: "pi"}
 """Numbers that people write by name."""
@@ -125,7 +125,10 @@ def display(node: Node, children: list[ast.expr], scope: Scope) -> ast.expr:
     if node.cls is dict:
         return ast.Dict([_key(key, scope) for key in keys], children)
     keywords = [ast.keyword(key, child) for key, child in zip(keys, children, strict=True)]
-    return ast.Call(scope.reference(node.cls), [], keywords)
+    made = scope.reference(node.cls)
+    if is_made_of_fields(node.cls, keys):
+        return ast.Call(made, [], keywords)
+    return ast.Call(scope.reference(with_attributes), [made], keywords)
 
 
 def part_of(container: ast.expr, node: Node, number: int, scope: Scope) -> ast.expr:

@@ -6,6 +6,7 @@ are each one Python expression, compiled once.
 
 from __future__ import annotations
 
+import collections
 import collections.abc as abc
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -16,7 +17,16 @@ import numpy as np
 from gradscribe.compiler.item_texts import NAMESPACE, item_text
 from gradscribe.compiler.keys import array_of
 from gradscribe.frontend.interface import Argument
-from gradscribe.ir.trees import Constant, Leaf, Node, Tree, rebuilt
+from gradscribe.ir.trees import (
+    Constant,
+    Leaf,
+    Node,
+    Tree,
+    numbers_of,
+    rebuilt,
+    with_attributes,
+    with_numbers,
+)
 from gradscribe.ir.types import Array, Opaque, Sequence, Tuple, Type
 
 
@@ -57,9 +67,26 @@ def flattener(tree: Tree) -> Callable[[Any], tuple[Any, ...]]:
 
 def builder(tree: Tree) -> Callable[[abc.Sequence[Any]], Any]:
     """The function from leaves to the value of this structure."""
-    namespace: dict[str, Any] = {}
+    (build,) = builders([tree])
+    return lambda leaves: build(leaves, {})
+
+
+Builder = Callable[[abc.Sequence[Any], dict[int, Any]], Any]
+"""A function from leaves, and the objects of several trees that are made, to a value."""
+
+
+def builders(trees: abc.Sequence[Tree], known: abc.Set[int] = frozenset()) -> list[Builder]:
+    """The functions from leaves to the values of these structures: a list, dict or object that
+    stands in them twice is made once. known: the numbers of those that are there already."""
+    counts = collections.Counter(number for tree in trees for number in numbers_of(tree))
+    shared = known | {number for number, count in counts.items() if count > 1}
+    return [_builder(with_numbers(tree, shared)) for tree in trees]
+
+
+def _builder(tree: Tree) -> Builder:
+    namespace: dict[str, Any] = {"with_attributes": with_attributes}
     text = _build(tree, iter(range(1 << 30)), namespace)
-    function: Callable[[abc.Sequence[Any]], Any] = eval(f"lambda leaves: {text}", namespace)
+    function: Builder = eval(f"lambda leaves, made: {text}", namespace)
     return function
 
 
@@ -68,6 +95,11 @@ def _build(tree: Tree, numbers: Iterator[int], namespace: dict[str, Any]) -> str
         return f"leaves[{next(numbers)}]"
     if isinstance(tree, Constant):
         return _name(tree.value, namespace)
+    text = _build_node(tree, numbers, namespace)
+    return text if tree.number is None else f"made.setdefault({tree.number}, {text})"
+
+
+def _build_node(tree: Node, numbers: Iterator[int], namespace: dict[str, Any]) -> str:
     children = [_build(child, numbers, namespace) for child in tree.children]
     if tree.cls is tuple:
         return f"({''.join(f'{child}, ' for child in children)})"
@@ -77,8 +109,8 @@ def _build(tree: Tree, numbers: Iterator[int], namespace: dict[str, Any]) -> str
         items = zip(tree.keys or (), children, strict=True)
         return "{" + ", ".join(f"{_name(k, namespace)}: {child}" for k, child in items) + "}"
     fields = zip(tree.keys or (), children, strict=True)
-    cls = _name(tree.cls, namespace)
-    return f"{cls}({', '.join(f'{name}={child}' for name, child in fields)})"
+    given = ", ".join(f"{name}={child}" for name, child in fields)
+    return f"with_attributes({_name(tree.cls, namespace)}, {given})"
 
 
 def _name(value: Any, namespace: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from gradscribe.frontend.effects import held, leaves_of
+from gradscribe.frontend.effects import held, leaves_held
 from gradscribe.frontend.interface import NEW, ContainerChange
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import DictRef, ListRef, ObjectRef, Static, Storage, TupleOf
@@ -52,7 +52,9 @@ def _changed(
     tree, values = held(lowering, new)
     keys = tuple(now) if isinstance(now, dict) else None
     change = ContainerChange(found.path, found.name, tree, keys, kept, found.grown)
-    return ChangedContainer(change, values, [] if tree is None else list(leaves_of(lowering, new)))
+    return ChangedContainer(
+        change, values, [] if tree is None else list(leaves_held(lowering, new))
+    )
 
 
 def _kept(before: Any, now: Any) -> tuple[Any, ...]:

@@ -156,7 +156,7 @@ def effects_of(
         structure, values = held(lowering, held_now)
         of_objects.append(AttributeChange(attribute.owner, attribute.cell.name, structure))
         leaves += values
-        items += leaves_of(lowering, held_now) if structure is not None else ()
+        items += leaves_held(lowering, held_now) if structure is not None else ()
     for container in containers:
         leaves += container.values
         items += container.items
@@ -186,9 +186,11 @@ def _changes(
             yield change, (contents,), (None,)
             continue
         container = (DictRef if isinstance(contents, dict) else ListRef)(item.storage)
-        tree, values = result_tree(lowering, container)
+        made = _made(lowering)
+        made.pop(item.storage, None)
+        tree, values = result_tree(lowering, container, made)
         change = Change(item.argument, item.steps, tree, item.leaf, True)
-        yield change, values, tuple(leaves_of(lowering, container))
+        yield change, values, tuple(leaves_of(lowering, container, made))
 
 
 def _unclear(
@@ -228,6 +230,7 @@ def _stored(lowering: Lowering, attributes: Sequence[Attribute]) -> Iterator[tup
 
 
 _NOTHING = Unbound("")
+_NOTHING_MADE: Mapping[Storage, Value] = {}
 
 
 def held(lowering: Lowering, item: Any) -> tuple[Tree | None, list[Value]]:
@@ -235,7 +238,7 @@ def held(lowering: Lowering, item: Any) -> tuple[Tree | None, list[Value]]:
     if isinstance(item, Unbound):
         return None, []
     try:
-        tree, values = result_tree(lowering, item)
+        tree, values = result_tree(lowering, item, _made(lowering))
     except UnsupportedError:
         return None, []
     if any(may_be_undefined(lowering, value) for value in values):
@@ -243,13 +246,30 @@ def held(lowering: Lowering, item: Any) -> tuple[Tree | None, list[Value]]:
     return tree, values
 
 
-def leaves_of(lowering: Lowering, item: Any) -> Iterator[Any]:
+def _made(lowering: Lowering) -> dict[Storage, Value]:
+    """The lists, dicts and objects that unread code has: what is stored outside is one of these."""
+    if lowering.has_tensors:  # what they hold belongs to the graph there
+        return {}
+    is_made = lowering.builder.is_made
+    return {s: lent.made for s, lent in lowering.kept.lists.items() if is_made(lent.made)}
+
+
+def leaves_held(lowering: Lowering, item: Any) -> Iterator[Any]:
+    """The frontend values of the leaves of what `held` gives the structure of."""
+    return leaves_of(lowering, item, _made(lowering))
+
+
+def leaves_of(
+    lowering: Lowering, item: Any, made: Mapping[Storage, Value] = _NOTHING_MADE
+) -> Iterator[Any]:
     """The frontend values of the leaves that `result_tree` finds in a value."""
     item = outside.opened(lowering, item)
     parts = parts_of(item, lowering.contents)
-    if parts is not None:
+    if getattr(item, "storage", None) in made:
+        yield made[item.storage]
+    elif parts is not None:
         for part in parts.items:
-            yield from leaves_of(lowering, part)
+            yield from leaves_of(lowering, part, made)
     elif not is_constant(item):
         yield item
 

@@ -228,6 +228,16 @@ class Origin:
     among_results: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class KnownContainer:
+    """A list or dict of an argument, or of a capture. number: of the nodes that stand for it in the
+    structure of what is stored. argument, steps: where it is found."""
+
+    number: int
+    argument: int
+    steps: tuple[Step, ...]
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Lowered:
     """The frontend's result.
@@ -246,7 +256,8 @@ class Lowered:
     storing: the function that returns a pair: the result, and a tuple of what is new in the
         changes. stored_origins: for each leaf of the changes, the argument leaf, or other leaf of
         the changes, that it is, or is a view of (None: it is a new one). handed: the arguments that
-        are given to a transform, whose function stores to a copy of them.
+        are given to a transform, whose function stores to a copy of them. known: the lists and
+        dicts of the arguments that are stored elsewhere, too.
     """
 
     function: Function
@@ -266,6 +277,7 @@ class Lowered:
     storing: Function | None = None
     stored_origins: tuple[Origin | None, ...] = ()
     handed: frozenset[int] = frozenset()
+    known: tuple[KnownContainer, ...] = ()
 
     @property
     def stores(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from types import FunctionType
 from typing import Any
@@ -17,10 +18,10 @@ from gradscribe.frontend.effects import (
     effects_of,
     given_by,
 )
-from gradscribe.frontend.interface import Lowered
+from gradscribe.frontend.interface import KnownContainer, Lowered
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.ir.core import Block, Function, Parameter
-from gradscribe.ir.trees import LEAF, Node
+from gradscribe.ir.trees import LEAF, Node, Tree, numbers_of
 
 
 def lowered(
@@ -67,7 +68,19 @@ def lowered(
         _storing(plain, effects),
         effects.own_origins,
         frozenset(g.argument for g in given if g.storage in lowering.changes.handed),
+        tuple(_known(effects, given)),
     )
+
+
+def _known(effects: Effects, given: list[Given]) -> Iterator[KnownContainer]:
+    """The lists and dicts among what is given that are stored elsewhere."""
+    trees: list[Tree] = [change.tree for change in effects.changes]
+    trees += [change.tree for change in effects.attributes if change.tree is not None]
+    trees += [change.tree for change in effects.containers if change.tree is not None]
+    numbers = {number for tree in trees for number in numbers_of(tree)}
+    for item in given:
+        if item.storage.serial in numbers and item.leaf is None:
+            yield KnownContainer(item.storage.serial, item.argument, item.steps)
 
 
 def _given_by_captures(lowering: Lowering, parameters: list[Parameter]) -> list[Given]:

@@ -7,11 +7,13 @@ boundary. The cotangent of a container is a container of the same structure.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from types import MemberDescriptorType
 from typing import Any
 
-from gradscribe.ir.probing import is_dataclass
+from gradscribe.ir.probing import in_class, is_dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +32,16 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A container. keys: names of fields or keys of a dict; None for tuples and lists. derived:
-    its class, if that is one derived from `cls`, which may have attributes of its own.
+    """A container. keys: names of attributes or keys of a dict; None for tuples and lists. derived:
+    its class, if that is one derived from `cls`, which may have attributes of its own. number:
+    which list, dict or object it is, where it stands in several places.
     """
 
     cls: type
     children: tuple[Tree, ...]
     keys: tuple[Any, ...] | None = None
     derived: type | None = None
+    number: int | None = field(default=None, compare=False)
 
 
 Tree = Leaf | Constant | Node
@@ -52,12 +56,16 @@ def count_leaves(tree: Tree) -> int:
 
 def unflatten(tree: Tree, leaves: Iterator[Any]) -> Any:
     """The Python value of this structure whose leaves are taken from the iterator in order."""
+    return _unflatten(tree, leaves, {})
+
+
+def _unflatten(tree: Tree, leaves: Iterator[Any], made: dict[int, Any]) -> Any:
     if isinstance(tree, Leaf):
         return next(leaves)
     if isinstance(tree, Constant):
         return tree.value
-    children = [unflatten(child, leaves) for child in tree.children]
-    return build(tree, children)
+    value = build(tree, [_unflatten(child, leaves, made) for child in tree.children])
+    return value if tree.number is None else made.setdefault(tree.number, value)
 
 
 def build(tree: Node, children: list[Any]) -> Any:
@@ -65,8 +73,52 @@ def build(tree: Node, children: list[Any]) -> Any:
     if tree.cls is dict:
         return dict(zip(tree.keys or (), children, strict=True))
     if tree.keys is not None:
-        return tree.cls(**dict(zip(tree.keys, children, strict=True)))
+        return with_attributes(tree.cls, **dict(zip(tree.keys, children, strict=True)))
     return tree.cls(children)
+
+
+def with_attributes(cls: type, /, **attributes: Any) -> Any:
+    """An object (or namedtuple) that has these attributes, as it stands: no code of its class runs,
+    which would make something else of them."""
+    if issubclass(cls, tuple):
+        return tuple.__new__(cls, attributes.values())
+    made = object.__new__(cls)
+    for name, value in attributes.items():
+        if isinstance(in_class(cls, name), MemberDescriptorType):  # a slot
+            object.__setattr__(made, name, value)
+        else:
+            vars(made)[name] = value
+    return made
+
+
+def is_made_of_fields(cls: type, names: Collection[str]) -> bool:
+    """Whether a class, called with these names, only stores what it is given under them."""
+    own = vars(cls)
+    if issubclass(cls, tuple):
+        return "_fields" in own and "__new__" in own and tuple(names) == own["_fields"]
+    params = own.get("__dataclass_params__")
+    if params is None or not params.init or in_class(cls, "__post_init__") is not None:
+        return False
+    stored_by = [] if params.frozen else ["__setattr__"]
+    if any(in_class(cls, name) is not vars(object)[name] for name in ["__new__", *stored_by]):
+        return False
+    return list(inspect.signature(cls).parameters) == list(names)
+
+
+def numbers_of(tree: Tree) -> Iterator[int]:
+    """The numbers of the lists, dicts and objects in a tree."""
+    if isinstance(tree, Node):
+        yield from () if tree.number is None else (tree.number,)
+        for child in tree.children:
+            yield from numbers_of(child)
+
+
+def with_numbers(tree: Tree, numbers: Collection[int]) -> Tree:
+    """A tree without other numbers than these."""
+    if not isinstance(tree, Node):
+        return tree
+    children = tuple([with_numbers(child, numbers) for child in tree.children])
+    return replace(tree, children=children, number=tree.number if tree.number in numbers else None)
 
 
 def rebuilt(value: Any, items: Iterable[Any]) -> Any:

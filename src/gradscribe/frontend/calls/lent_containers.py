@@ -27,7 +27,15 @@ from gradscribe.frontend.data import aliasing
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.memory import storages
-from gradscribe.frontend.values import InstanceRef, Storage, TupleOf, may_overlap
+from gradscribe.frontend.values import (
+    Cell,
+    DictRef,
+    InstanceRef,
+    ListRef,
+    Storage,
+    TupleOf,
+    may_overlap,
+)
 from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import Array, Opaque
 
@@ -207,11 +215,22 @@ def _refuse(lowering: Lowering, node: Any, name: str, item: Container) -> None:
 
 
 def _is_read(lowering: Lowering, wanted: Storage, node: Any = None) -> bool:
-    """Whether a name leads to this that is read later, or it comes from outside. node: a call in
-    which what is read does not count."""
-    if wanted in lowering.outside.entered:
+    """Whether a name leads to this that is read later, or it comes from outside, or is in what
+    does. node: a call in which what is read does not count."""
+    if wanted in lowering.outside.entered or wanted in _held_outside(lowering):
         return True
     return name_read_later(lowering, {wanted}, node) is not None
+
+
+def _held_outside(lowering: Lowering) -> set[Storage]:
+    """What is in the containers from outside now."""
+    found: list[Container] = []
+    for storage in lowering.outside.entered:
+        contents = lowering.contents.get(storage)
+        if isinstance(contents, (dict, tuple)) and not isinstance(storage, Cell):
+            is_dict = isinstance(contents, dict)
+            found.append(DictRef(storage) if is_dict else ListRef(storage))
+    return {item.storage for item in reached(lowering, found)}
 
 
 def name_read_later(lowering: Lowering, given: Set[Storage], node: Any = None) -> str | None:

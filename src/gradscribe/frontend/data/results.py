@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,15 +21,24 @@ from gradscribe.frontend.values import (
     InstanceRef,
     PartialOf,
     Static,
+    Storage,
     ViewOf,
 )
 from gradscribe.ir.core import Value
 from gradscribe.ir.trees import LEAF, Constant, Node, Tree
 from gradscribe.primitives.control import CONSTANT
 
+_NOTHING: Mapping[Storage, Value] = {}
 
-def result_tree(lowering: Lowering, item: Any) -> tuple[Tree, list[Value]]:
-    """The structure of a returned value; numbers are leaves even where they are known."""
+
+def result_tree(
+    lowering: Lowering,
+    item: Any,
+    made: Mapping[Storage, Value] = _NOTHING,
+    around: frozenset[Storage] = frozenset(),
+) -> tuple[Tree, list[Value]]:
+    """The structure of a returned value; numbers are leaves even where they are known. made: the
+    lists, dicts and objects that are there in the running program. around: those that hold it."""
     if isinstance(item, Either):
         raise UnsupportedError(
             "the function does not return one type of value: it differs from path to path",
@@ -56,7 +67,18 @@ def result_tree(lowering: Lowering, item: Any) -> tuple[Tree, list[Value]]:
             "define the class outside",
             lowering.builder.location,
         )
-    return _node(lowering, parts)
+    storage: Any = getattr(item, "storage", None)
+    if storage in made:
+        return LEAF, [made[storage]]
+    if storage in around:
+        raise UnsupportedError(
+            "an object, list or dict that contains itself is returned, or stored outside",
+            "return its parts",
+            lowering.builder.location,
+        )
+    held = around if storage is None else around | {storage}
+    tree, leaves = _node(lowering, parts, made, held)
+    return (tree, leaves) if storage is None else (replace(tree, number=storage.serial), leaves)
 
 
 def _not_returned(item: Any) -> str:
@@ -76,10 +98,12 @@ def is_constant(item: Any) -> bool:
     return isinstance(item.value, bool) or not isinstance(item.value, PLAIN_NUMBERS)
 
 
-def _node(lowering: Lowering, parts: Parts) -> tuple[Tree, list[Value]]:
+def _node(
+    lowering: Lowering, parts: Parts, made: Mapping[Storage, Value], around: frozenset[Storage]
+) -> tuple[Node, list[Value]]:
     shape, children, leaves = parts.shape, [], []
     for item in parts.items:
-        tree, below = result_tree(lowering, item)
+        tree, below = result_tree(lowering, item, made, around)
         children.append(tree)
         leaves += below
     is_keyed = shape.form in (DictRef, InstanceRef)

@@ -1,0 +1,207 @@
+"""Objects, lists and dicts that are stored outside, or returned, are what the program has made:
+with the attributes that they have, and one object under all of its names."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe.errors import UnsupportedError
+
+X = np.array([0.3, -0.8, 1.5])
+TABLE: dict[Any, Any] = {}
+LOG: list[Any] = []
+CONFIG: dict[str, Any] = {"weights": [1.0, 2.0], "count": 3}
+
+
+class Doubled:
+    def __init__(self, v):
+        self.v = v * 2
+
+
+class Swapped:
+    def __init__(self, first, second):
+        self.first = second
+        self.second = first
+
+
+class Counted:
+    def __init__(self, v, step=1):
+        self.v = v
+        self.n = 0
+        self.step = step
+
+
+class Slotted:
+    __slots__ = ("late", "v")
+
+    def __init__(self, v):
+        self.v = v
+
+
+@dataclass
+class Prepared:
+    v: float
+    half: float = field(init=False)
+
+    def __post_init__(self):
+        self.half = self.v / 2
+        self.calls = 1
+
+
+class Grid:
+    cache: dict[int, Grid] = {}  # noqa: RUF012
+
+    def __init__(self, n):
+        self.n = n
+
+    @functools.cached_property
+    def points(self):
+        return np.linspace(0, 1, self.n)
+
+    @classmethod
+    def of(cls, n):
+        if n not in cls.cache:
+            cls.cache[n] = cls(n)
+        return cls.cache[n]
+
+
+def of_all_kinds(x):
+    late = Slotted(1.0)
+    late.late = 2.0
+    prepared = Prepared(3.0)
+    prepared.half = 7.0
+    counted = Counted(2.0)
+    counted.n += 1
+    TABLE["all"] = [Doubled(2.0), Swapped(1.0, 2.0), counted, late, prepared]
+    return np.sum(x**2)
+
+
+def a_cache_of_objects(x):
+    return np.sum(Grid.of(3).points * x**2)
+
+
+def one_object_under_two_names(x):
+    item = Counted(1.0)
+    TABLE["a"] = item
+    TABLE["b"] = (item, [item])
+    LOG.append(item)
+    item.n = 5
+    return np.sum(x)
+
+
+def one_list_under_two_names(x):
+    items = [1.0]
+    TABLE["a"], TABLE["b"] = items, {"again": items}
+    items.append(2.0)
+    return np.sum(x) * len(items)
+
+
+def what_is_put_in_is_changed(x):
+    TABLE["inner"] = {}
+    LOG.append(TABLE["inner"])
+    TABLE["inner"]["key"] = 1.0
+    return np.sum(x)
+
+
+def part_of_an_object(x):
+    item = Counted([1.0])
+    LOG.append(item.v)
+    item.v.append(2.0)
+    TABLE["item"] = item
+    return np.sum(x)
+
+
+def from_outside_under_other_names(x):
+    TABLE["config"] = CONFIG
+    TABLE["weights"] = CONFIG["weights"]
+    return np.sum(x) * CONFIG["count"]
+
+
+FUNCTIONS = [of_all_kinds, a_cache_of_objects, one_object_under_two_names]
+FUNCTIONS += [one_list_under_two_names, what_is_put_in_is_changed, part_of_an_object]
+
+
+def cleared():
+    TABLE.clear()
+    LOG.clear()
+    Grid.cache.clear()
+
+
+def told(value, seen):
+    """A value, in which what is met again is the number of what was met first."""
+    if isinstance(value, (list, dict)) or hasattr(value, "__dict__") or type(value) is Slotted:
+        if id(value) in seen:
+            return seen[id(value)]
+        seen[id(value)] = len(seen)
+    if isinstance(value, (list, tuple)):
+        return type(value)([told(item, seen) for item in value])
+    if isinstance(value, dict):
+        return {key: told(item, seen) for key, item in value.items()}
+    if type(value) is Slotted:
+        return "Slotted", value.v, value.late
+    if hasattr(value, "__dict__"):
+        return type(value).__name__, told(vars(value), seen)
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def state():
+    return told([TABLE, LOG, Grid.cache, CONFIG], {})
+
+
+@pytest.mark.parametrize("options", [{}, {"compile": "auto"}, {"compile": False}], ids=str)
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_what_is_stored_is_what_the_program_has_made(function, options):
+    cleared()
+    expected = [function(X) for _ in range(3)]
+    wanted = state()
+    cleared()
+    value_and_grad = gs.value_and_grad(function, **options)
+    assert [value_and_grad(X)[0] for _ in range(3)] == expected
+    assert state() == wanted
+
+
+def test_what_comes_from_outside_is_itself_under_another_name():
+    cleared()
+    gs.grad(from_outside_under_other_names)(X)
+    assert TABLE["config"] is CONFIG
+    assert TABLE["weights"] is CONFIG["weights"]
+
+
+def test_objects_that_are_returned_are_as_they_were_made():
+    def both(x):
+        made = Doubled(x * 1.0)
+        return made, Swapped(made, x)
+
+    (made, swapped), along = gs.jvp(both, (X,), (X,))
+    np.testing.assert_array_equal(made.v, 2 * X)
+    assert swapped.second is made
+    np.testing.assert_array_equal(swapped.first, X)
+    np.testing.assert_array_equal(along[0].v, 2 * X)
+    assert gs.vjp(both, X)[0][0].v.tolist() == (2 * X).tolist()
+
+
+def test_what_contains_itself_is_refused():
+    class Node:
+        def __init__(self, v):
+            self.v = v
+            self.me = self
+
+    def stored(x):
+        TABLE["node"] = Node(2.0)
+        return np.sum(x**2)
+
+    def returned(x):
+        items = [x]
+        items.append(items)
+        return items
+
+    with pytest.raises(UnsupportedError, match="contains itself"):
+        gs.grad(stored)(X)
+    with pytest.raises(UnsupportedError, match="contains itself"):
+        gs.jvp(returned, (X,), (X,))

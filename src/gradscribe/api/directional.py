@@ -15,6 +15,7 @@ import numpy as np
 
 from gradscribe.api import deciding, recorded_transforms
 from gradscribe.api.functional import Gradient, check_scalar
+from gradscribe.api.objects_as_arguments import refuse_objects
 from gradscribe.api.partly_compiled import PartialCall
 from gradscribe.api.pointwise import OfFunction, OfGradient, Pointwise
 from gradscribe.api.recorded_transforms import Compile, RecordedPullback, compiles
@@ -224,6 +225,7 @@ def vjp(
 ) -> tuple[Any, Pullback | RecordedPullback]:
     """The result at `primals`, and the function from its cotangent to theirs."""
     chosen = compiles(function, compile, jit)
+    refuse_objects(primals, None, is_recorded=not chosen)
     if chosen is True and not is_running():
         return _vjp(_Call(function, primals))
 
@@ -275,6 +277,7 @@ def jvp(
     """The result at `primals`, and its derivative along `tangents` (None, or anything, for an
     argument that has nothing to differentiate)."""
     chosen = compiles(function, compile, jit)
+    refuse_objects(primals, tangents, is_recorded=not chosen)
     if chosen is True and not is_running():
         return _jvp(_Call(function, primals), tangents)
 
@@ -317,6 +320,7 @@ def hvp(
     if not isinstance(primals, tuple):
         return hvp(function, (primals,), (vector,), jit=jit, compile=compile)[0]
     chosen = compiles(function, compile, jit)
+    refuse_objects(primals, vector, is_recorded=not chosen)
     if chosen is True and not is_running():
         return _hvp(_Call(function, primals), vector)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradscribe.compiler.leaves import unwrapped, zero_like
 from gradscribe.errors import ArgumentError, ShapeError
-from gradscribe.ir.trees import Constant, Leaf, Tree, count_leaves, node_of, rebuilt
+from gradscribe.ir.trees import Constant, Leaf, Node, Tree, count_leaves, node_of, rebuilt
 
 
 def matched(value: Any, tree: Tree, likes: Sequence[Any], kind: str) -> list[Any]:
@@ -24,11 +24,23 @@ def leaves_in(tree: Tree, value: Any, kind: str) -> list[Any]:
         return [value]
     if value is None or isinstance(tree, Constant):
         return [None] * count_leaves(tree)
-    found = node_of(value)
-    if found is None or len(found[1]) != len(tree.children) or found[0].keys != tree.keys:
+    parts = _parts(tree, value)
+    if parts is None or len(parts) != len(tree.children):
         raise structure_error(kind)
-    pairs = zip(tree.children, found[1], strict=True)
+    pairs = zip(tree.children, parts, strict=True)
     return [leaf for child, item in pairs for leaf in leaves_in(child, item, kind)]
+
+
+def _parts(tree: Node, value: Any) -> list[Any] | None:
+    """The parts of a value, if it has these keys; of a list or dict of any class."""
+    keys = tree.keys or ()
+    if tree.cls is dict:
+        is_alike = isinstance(value, dict) and value.keys() == set(keys)
+        return [value[key] for key in keys] if is_alike else None
+    if tree.keys is None and isinstance(value, list):
+        return list(value)
+    found = node_of(value)
+    return None if found is None or found[0].keys != tree.keys else found[1]
 
 
 def structure_error(kind: str) -> ArgumentError:

@@ -153,11 +153,10 @@ def _of_subclass(key: KeyFunction) -> KeyFunction:
 
 
 def is_structure(cls: type) -> bool:
-    """Whether objects of this class are containers of known fields: namedtuples, dataclasses
-    that are made of exactly their fields."""
+    """Whether objects of this class are containers of known fields: namedtuples, dataclasses."""
     if issubclass(cls, tuple):
         return hasattr(cls, "_fields")
-    return is_dataclass(cls) and all(f.init for f in dataclasses.fields(cls))  # type: ignore[arg-type]
+    return is_dataclass(cls)
 
 
 def field_names(cls: Any) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from types import MemberDescriptorType
 from typing import Any
 
-from gradscribe.ir.probing import in_class, is_dataclass
+from gradscribe.ir.probing import in_class, is_dataclass, probe
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,8 @@ class Constant:
 class Node:
     """A container. keys: names of attributes or keys of a dict; None for tuples and lists. derived:
     its class, if that is one derived from `cls`, which may have attributes of its own. number:
-    which list, dict or object it is, where it stands in several places.
+    which list, dict or object it is, where it stands in several places. like: an object that has
+    the attributes which are no fields.
     """
 
     cls: type
@@ -42,6 +43,7 @@ class Node:
     keys: tuple[Any, ...] | None = None
     derived: type | None = None
     number: int | None = field(default=None, compare=False)
+    like: Any = field(default=None, compare=False, repr=False)
 
 
 Tree = Leaf | Constant | Node
@@ -73,7 +75,10 @@ def build(tree: Node, children: list[Any]) -> Any:
     if tree.cls is dict:
         return dict(zip(tree.keys or (), children, strict=True))
     if tree.keys is not None:
-        return with_attributes(tree.cls, **dict(zip(tree.keys, children, strict=True)))
+        others = probe(tree.like, "__dict__") or {}
+        return with_attributes(
+            tree.cls, **{**others, **dict(zip(tree.keys, children, strict=True))}
+        )
     return tree.cls(children)
 
 
@@ -138,7 +143,8 @@ def node_of(value: Any) -> tuple[Node, list[Any]] | None:
         return Node(cls, (LEAF,) * len(value), cls._fields), list(value)
     if is_dataclass(cls):
         names = tuple(f.name for f in dataclasses.fields(value))
-        return Node(cls, (LEAF,) * len(names), names), [getattr(value, n) for n in names]
+        parts = [getattr(value, name) for name in names]
+        return Node(cls, (LEAF,) * len(names), names, like=value), parts
     return None
 
 

@@ -1,0 +1,101 @@
+"""Arguments that hold numbers in a way that no derivative follows.
+
+`gs.vjp`, `gs.jvp` and `gs.hvp` differentiate by all of their arguments. An object of any class may
+be among these, for options and the like; but not one in which there are numbers to differentiate,
+for which nothing, or zero, would be given.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import types
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import ArgumentError
+from gradscribe.ir.probing import is_dataclass, probe
+from gradscribe.runtime.tensors.tensor import Tensor
+
+_PLAIN = (
+    *(type(None), str, bytes, bool, int, float, complex, np.generic, np.ndarray, Tensor, np.dtype),
+    *(type, types.ModuleType, np.random.Generator, np.random.RandomState),
+)
+
+_SEVERAL = (tuple, list, dict)
+
+_MOST = 1_000
+"""So many objects are looked at."""
+
+
+def refuse_objects(
+    primals: Sequence[Any], along: Sequence[Any] | None, *, is_recorded: bool
+) -> None:
+    """Raise an `ArgumentError` for an argument that is an object in which there are numbers; or
+    that holds one, and a tangent for it. along: the tangents; None where nothing is given."""
+    if not isinstance(primals, (tuple, list)):
+        return
+    given = [_ALL] * len(primals) if along is None else list(along)
+    for number, (value, tangent) in enumerate(zip(primals, given, strict=False)):
+        for found in _objects(value, tangent, is_recorded):
+            raise ArgumentError(
+                f"argument {number} {'is' if found is value else 'holds'} an object of the class "
+                f"`{type(found).__name__}`, in which there are numbers that are not differentiated",
+                "pass the arrays that are in it, or let it be a dataclass; bind what is constant "
+                "beforehand, by `functools.partial`",
+            )
+
+
+_ALL = object()
+
+
+def _objects(value: Any, along: Any, is_recorded: bool) -> Iterator[Any]:
+    """The objects with numbers in an argument for which there are tangents."""
+    if isinstance(value, _PLAIN) or callable(value) or along is None:
+        return
+    is_known = type(value) in _SEVERAL if is_recorded else isinstance(value, _SEVERAL)
+    parts: Iterable[Any]
+    if is_known and isinstance(value, dict):
+        known = along if isinstance(along, dict) else {}
+        parts = [(value[key], known[key]) for key in value if key in known]
+    elif is_known or (isinstance(value, tuple) and hasattr(value, "_fields")):
+        parts = zip(value, along, strict=False) if isinstance(along, (tuple, list)) else ()
+    elif is_dataclass(type(value)):
+        names = [field.name for field in dataclasses.fields(value)]
+        parts = [(probe(value, name), probe(along, name)) for name in names]
+    else:
+        parts = ()
+        if _holds_numbers(value):
+            yield value
+    for part, tangent in parts:
+        yield from _objects(part, tangent, is_recorded)
+
+
+def _holds_numbers(value: Any) -> bool:
+    pending, seen = [value], set[int]()
+    while pending and len(seen) < _MOST:
+        item = pending.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        if isinstance(item, (float, complex, np.inexact)):
+            return True
+        if isinstance(item, (np.ndarray, Tensor)):
+            if np.dtype(item.dtype.name if isinstance(item, np.ndarray) else float).kind in "fc":
+                return True
+        elif not (isinstance(item, _PLAIN) or callable(item)):
+            pending += _held(item)
+    return False
+
+
+def _held(item: Any) -> Iterable[Any]:
+    """What an object, or a container of any class, holds."""
+    slots = [name for cls in type(item).__mro__ for name in vars(cls).get("__slots__", ())]
+    found = [*(probe(item, "__dict__") or {}).values(), *(probe(item, name) for name in slots)]
+    if isinstance(item, (dict, types.MappingProxyType)):
+        found += item.values()
+    elif isinstance(item, (tuple, list, set, frozenset, collections.deque)):
+        found += item
+    return found

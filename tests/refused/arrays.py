@@ -170,6 +170,8 @@ def tuple_or_none(x):
     return total
 
 
-@refused("NumPy makes an array of Python objects of the integer 100000000000000000000", X)
+@refused(
+    "NumPy makes an array of Python objects of the integer 100000000000000000000, beyond 64 bits", X
+)
 def an_array_of_vast_integers(x):
     return np.sum(np.array([[1.0, 100000000000000000000]])) * np.sum(x)

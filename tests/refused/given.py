@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import struct
 
 import numpy as np
@@ -281,6 +282,30 @@ def tangent_too_many():
 @refused("1 primals, but 2 tangents were given", 2.0, kind=ArgumentError)
 def inner_tangent_too_many(x):
     return gs.jvp(square, (x,), (x, x))[1]
+
+
+@gs.primitive
+def of_several_kinds(v):
+    return 2 * v if v[0] > 0.5 else np.sum(v)
+
+
+@refused_when_run(
+    "the primitive `of_several_kinds` returned a float64, and an array of 1 axis for other "
+    "arguments of the same types",
+    ArgumentError,
+)
+def results_of_several_kinds():
+    gs.value_and_grad(lambda x: np.sum(x * of_several_kinds(-np.ones(2))))(VECTOR)
+
+
+@refused_when_run(
+    "argument 0 leads to an object of the class `deque`, in which there are numbers that are not "
+    "differentiated",
+    ArgumentError,
+)
+def tangent_of_an_object():
+    given = [collections.deque([VECTOR])]
+    return gs.jvp(lambda items: np.sum(items[0][0]), (given,), (given,))
 
 
 @refused_when_run("1 primals, but no tuple of tangents were given", ArgumentError)

@@ -658,3 +658,14 @@ PROXY = weakref.proxy(doubled)
 @refused("`PROXY` is a weak proxy, whose class is not the one that it tells", X)
 def calls_a_weak_proxy(x):
     return np.sum(PROXY(1.0) * x)
+
+
+class Linked:
+    def __init__(self, v):
+        self.v = v
+        self.first = self
+
+
+@refused("an object, list or dict that contains itself is returned, or stored outside", X)
+def returned_object_that_contains_itself(x):
+    return Linked(np.sum(x))

@@ -35,14 +35,14 @@ def refuse_objects(
 ) -> None:
     """Raise an `ArgumentError` for an argument that is an object in which there are numbers; or
     that holds one, and a tangent for it. along: the tangents; None where nothing is given."""
-    if not isinstance(primals, (tuple, list)):
-        return
+    if not isinstance(primals, (tuple, list)) or not isinstance(along, (tuple, list, type(None))):
+        return  # it is told by those who use them
     given = [_ALL] * len(primals) if along is None else list(along)
     for number, (value, tangent) in enumerate(zip(primals, given, strict=False)):
         for found in _objects(value, tangent, is_recorded):
             raise ArgumentError(
-                f"argument {number} {'is' if found is value else 'holds'} an object of the class "
-                f"`{type(found).__name__}`, in which there are numbers that are not differentiated",
+                f"argument {number} leads to an object of the class `{type(found).__name__}`, in "
+                "which there are numbers that are not differentiated",
                 "pass the arrays that are in it, or let it be a dataclass; bind what is constant "
                 "beforehand, by `functools.partial`",
             )

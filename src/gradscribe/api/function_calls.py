@@ -26,7 +26,6 @@ from gradscribe.api.function_methods import (
 from gradscribe.api.function_rules import attribute
 from gradscribe.api.origins import origin
 from gradscribe.frontend import dependencies
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import handlers, inlining, opaque
 from gradscribe.frontend.data import instances
 from gradscribe.frontend.data.structures import opened
@@ -73,7 +72,7 @@ def _applied(
         inputs, keywords = _with_defaults(lowering, function.forward, inputs, keywords)
     needed = tuple(_needs_gradient(lowering, item) for item in inputs)
     flags = TupleOf(tuple(map(Static, needed)))
-    context = calls.call(lowering, node, Static(Context), (flags,), {})
+    context = lowering.call(node, Static(Context), (flags,), {})
     given = [lowering.value(i) for i, known in zip(inputs, needed, strict=True) if known]
     before = dict(lowering.contents)
     result = _forward(lowering, node, function, context, inputs, keywords)
@@ -258,10 +257,10 @@ def _forward(
     try:
         if function.setup_context is Function.setup_context:
             given = (context, *inputs)
-            return calls.call(lowering, node, Static(function.forward), given, keywords)
-        result = calls.call(lowering, node, Static(function.forward), tuple(inputs), keywords)
+            return lowering.call(node, Static(function.forward), given, keywords)
+        result = lowering.call(node, Static(function.forward), tuple(inputs), keywords)
         given = (context, TupleOf(tuple(inputs)), result)
-        calls.call(lowering, node, Static(function.setup_context), given, {})
+        lowering.call(node, Static(function.setup_context), given, {})
         return result
     finally:
         lowering.cutting = cutting

@@ -15,8 +15,7 @@ import numpy as np
 from gradscribe.api.function_methods import Backward, Forward, Method, Pull, Push, Rules
 from gradscribe.api.tensor_handlers import spelled
 from gradscribe.errors import NoDerivativeError, UnsupportedError
-from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import handlers, inlining, opaque, own_rules, unpacking
+from gradscribe.frontend.calls import handlers, opaque, own_rules
 from gradscribe.frontend.calls import iteration_prelude as prelude
 from gradscribe.frontend.calls.given_derivatives import conformed
 from gradscribe.frontend.calls.isolated import copied
@@ -165,7 +164,7 @@ def _compiled(
             Static(None) if item is None else spelled(lowering, node, item, "tensor")
             for item in derivatives
         ]
-        result = calls.call(lowering, node, Static(method.function), (context, *arguments), {})
+        result = lowering.call(node, Static(method.function), (context, *arguments), {})
         if any(o.primitive is RAISE for o in lowering.builder.operations[made:]):
             raise _NotCompiledError(method.name)
         results = result.items if isinstance(result, TupleOf) else (result,)
@@ -210,7 +209,7 @@ def _check(
     if fits is None:
         what = method.misfit(position, "{0}", "{1}")
         parts = map(Static, (what, advice_for(method.function), place_of(method.function), list))
-        inlining.inline(lowering, node, method.check_shape, (item, like, *parts))
+        lowering.inline(node, method.check_shape, (item, like, *parts))
     if fits is False:
         if any(length.known is None for shape in shapes for length in shape):
             raise _NotCompiledError(method.name)  # the run has the numbers to be shown
@@ -245,7 +244,7 @@ def _called(
     is_tensor = [getattr(lowering.value(leaf).type, "spelling", "") == "tensor" for leaf in leaves]
     callee = _Checked(_OnTensors(method, is_tensor, is_given), name, len(likes), refusal)
     made = opaque.emit(lowering, callee, (*likes, *leaves, *tensors), {}, Tuple(types), RUN)
-    return TupleOf(tuple(unpacking.unpacked(lowering, None, made)))
+    return TupleOf(tuple(lowering.unpacked(None, made)))
 
 
 class _Checked:
@@ -315,13 +314,13 @@ def _transposed(
 ) -> Any:
     pull = PartialOf(Static(Pull(rules)), (out, inputs, saved), {})
     zero = _zero(lowering, out)
-    found = calls.call(lowering, node, pull, (), {"d_out": zero})
+    found = lowering.call(node, pull, (), {"d_out": zero})
     active = [i for i, item in enumerate(found.items) if not isinstance(item, Static)]
     if not active:
         return zero
     given = TupleOf(tuple(tangents.items[i] for i in active))
     transposed = (Static(own_rules.PULLBACKS[0]), pull, zero, Static(tuple(active)), given)
-    return inlining.inline(lowering, node, prelude.transposed, transposed)
+    return lowering.inline(node, prelude.transposed, transposed)
 
 
 def _zero(lowering: Lowering, out: Any) -> Any:
@@ -329,7 +328,7 @@ def _zero(lowering: Lowering, out: Any) -> Any:
         return TupleOf(tuple(_zero(lowering, item) for item in out.items))
     if is_number(out):
         return own_rules.zero_of(lowering, None, out)
-    return calls.call(lowering, None, Static(np.zeros_like), (out,), {})
+    return lowering.call(None, Static(np.zeros_like), (out,), {})
 
 
 def enter() -> None:

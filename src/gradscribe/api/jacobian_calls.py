@@ -27,7 +27,6 @@ from gradscribe.api.transform_calls import (
 from gradscribe.compiler.stages import Stages, also_returning, flat, only_results, tangent_only
 from gradscribe.errors import ArgumentError
 from gradscribe.frontend import inlined_rules
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import handlers
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static, TupleOf
@@ -242,7 +241,7 @@ def _reverse(
             (result,) = pullback.value(lowering).items
             arguments = (Static(_Pullback(pullback)), result, likes)
             rows = Static(jacobian_prelude.rows)
-            found = calls.call(lowering, node, rows, arguments, {}).items
+            found = lowering.call(node, rows, arguments, {}).items
         blocks.update({(leaf, i): item for i, item in zip(active, found, strict=True)})
     return blocks
 
@@ -314,7 +313,7 @@ def _forward(
             push = _Push(Resumed.of(lowering, along, operands))
             arguments = (Static(push), lowering.wrap(call.operands[leaf]), likes)
             columns = Static(jacobian_prelude.columns)
-            found = calls.call(lowering, node, columns, arguments, {}).items
+            found = lowering.call(node, columns, arguments, {}).items
         blocks.update({(i, leaf): item for i, item in zip(results, found, strict=True)})
     return blocks
 

@@ -14,7 +14,6 @@ from gradscribe.api import outlined_stores
 from gradscribe.api.outlined_stores import NOTHING, Stored
 from gradscribe.compiler.stages import flat_tree, only_results
 from gradscribe.frontend import inputs
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import lent_containers
 from gradscribe.frontend.data.instances import new_instance
 from gradscribe.frontend.data.results import result_tree
@@ -107,7 +106,7 @@ def outline(
     given = [leaf for parameter in parameters for leaf in parameter.leaves]
     held = dict(lowering.contents)
     with lowering.builder.block(given) as operations:
-        result = calls.call(lowering, node, function, tuple(bound), keywords)
+        result = lowering.call(node, function, tuple(bound), keywords)
         tree, yields = result_tree(lowering, result)
         lent_containers.at_the_end(lowering)
     lowering.views = views

@@ -31,7 +31,7 @@ from gradscribe.api.result_types import ResultTypes
 from gradscribe.compiler.eager_calls import forget_own_place, function_of_call
 from gradscribe.errors import ArgumentError, GradscribeError
 from gradscribe.frontend import dependencies
-from gradscribe.frontend.calls import application, handlers, isolated, opaque, own_rules
+from gradscribe.frontend.calls import handlers, isolated, opaque, own_rules
 from gradscribe.frontend.calls.given_derivatives import derivatives_of, keyword_only
 from gradscribe.frontend.calls.own_rules import Adjoint, OwnRules, Tangent
 from gradscribe.frontend.calls.trials import type_by_trial
@@ -342,7 +342,7 @@ def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     lowering.outside.show(operation._rules, operation._rules.name)
     keywords = {operation._own_names.get(name, name): item for name, item in keywords.items()}
     dependencies.depend(lowering, Path(operation).attribute("_primitive"), primitive)
-    return application.apply_primitive(lowering, node, primitive, operation, tuple(given), keywords)
+    return lowering.apply_primitive(node, primitive, operation, tuple(given), keywords)
 
 
 own_rules.PULLBACKS.append(vjp)

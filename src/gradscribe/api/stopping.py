@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.frontend import outside
-from gradscribe.frontend.calls import application, handlers
+from gradscribe.frontend.calls import handlers
 from gradscribe.frontend.data import instances, sequences
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import DictRef, InstanceRef, ListRef, Ref, Storage, TupleOf
@@ -37,9 +37,7 @@ def enter(stop_gradient: Callable[..., Any]) -> None:
             lowering.contents[storage] = {k: cut(lowering, node, i) for k, i in contents.items()}
             return DictRef(storage)
         if isinstance(item, (Value, Ref, ListRef)):
-            return application.apply_primitive(
-                lowering, node, STOP_GRADIENT, stop_gradient, (item,), {}
-            )
+            return lowering.apply_primitive(node, STOP_GRADIENT, stop_gradient, (item,), {})
         return item
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

@@ -26,8 +26,7 @@ from gradscribe.api.tensor_handlers import (
 from gradscribe.api.tensor_refusals import REFUSED
 from gradscribe.api.tensor_shapes import SHAPES
 from gradscribe.compiler.signatures import enter_array_class
-from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import handlers, tensors, unpacking
+from gradscribe.frontend.calls import handlers, tensors
 from gradscribe.frontend.control import contexts
 from gradscribe.frontend.data import attributes, single_items, stores, subscripts
 from gradscribe.frontend.lowering import Lowering
@@ -65,10 +64,10 @@ def _to_list(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
     if is_number(item):
         dtype = getattr(lowering.value(item).type, "dtype", "float64")
         plain = Static(_PLAIN.get(np.dtype(dtype).kind, int))
-        return calls.call(lowering, node, plain, (subscripts.cut(lowering, item),), {})
+        return lowering.call(node, plain, (subscripts.cut(lowering, item),), {})
     storage = Storage()
     lowering.contents[storage] = tuple(
-        _to_list(lowering, node, (row,), {}) for row in unpacking.unpacked(lowering, node, item)
+        _to_list(lowering, node, (row,), {}) for row in lowering.unpacked(node, item)
     )
     return ListRef(storage)
 
@@ -97,15 +96,15 @@ def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if isinstance(operands, ListRef):
         items: tuple[Any, ...] = (operands,)
     else:
-        items = unpacking.unpacked(lowering, node, operands)
+        items = lowering.unpacked(node, operands)
         items = (TupleOf(items),) if operation.sequence else items
-    values = unpacking.unpacked(lowering, node, static[0]) if static else ()
+    values = lowering.unpacked(node, static[0]) if static else ()
     callee = Static(operation.callee)
     if operation.positional:
-        result = calls.call(lowering, node, callee, (items[0], *values, *items[1:]), {})
+        result = lowering.call(node, callee, (items[0], *values, *items[1:]), {})
     else:
         named = dict(zip(operation.parameters, values, strict=False))
-        result = calls.call(lowering, node, callee, items, named)
+        result = lowering.call(node, callee, items, named)
     if not operation.differentiable:
         result = subscripts.cut(lowering, result)
     return spelled(lowering, node, result, "tensor")
@@ -113,13 +112,13 @@ def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 def _apply_of_any_form(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     callee, operands, _ = arguments
-    return calls.call(lowering, node, callee, unpacking.unpacked(lowering, node, operands), {})
+    return lowering.call(node, callee, lowering.unpacked(node, operands), {})
 
 
 def _update(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`update(target, function, …)`: the in-place form of a function."""
     target, function, *rest = arguments
-    result = calls.call(lowering, node, function, (target, *rest), keywords)
+    result = lowering.call(node, function, (target, *rest), keywords)
     return _assign(lowering, node, (target, result), {})
 
 

@@ -12,7 +12,6 @@ from gradscribe.api.tensor_handlers import same, spelled, with_names
 from gradscribe.compiler.keys import KEYS
 from gradscribe.frontend import outside
 from gradscribe.frontend.calls import application, handlers, opaque, static_values, tensors
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data import subscripts
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
@@ -64,7 +63,7 @@ def _array_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
     is_array = isinstance(data, Ref)
     if is_number(data):
         return _number_of(lowering, node, data)
-    array = calls.call(lowering, node, Static(np.array), (data,), {})
+    array = lowering.call(node, Static(np.array), (data,), {})
     default = _default_dtype(lowering, node, (), {})
     if is_array or static_values.object_of(lowering, node, dtype) is not None:
         return array
@@ -81,11 +80,11 @@ def _number_of(lowering: Lowering, node: Any, data: Any) -> Any:
     dtype = np.dtype(type_.dtype)
     if type_.weak and dtype.kind == "f":
         dtype = _default_dtype(lowering, node, (), {}).value
-    return calls.call(lowering, node, Static(dtype.type), (data,), {})
+    return lowering.call(node, Static(dtype.type), (data,), {})
 
 
 def _arange(lowering: Lowering, node: Any, *bounds: Any, dtype: Any = _NONE) -> Any:
-    array = calls.call(lowering, node, Static(np.arange), bounds, {})
+    array = lowering.call(node, Static(np.arange), bounds, {})
     made = lowering.value(array).type
     if getattr(made, "dtype", "") == "float64" and dtype.value is None:
         dtype = _default_dtype(lowering, node, (), {})
@@ -165,7 +164,7 @@ HANDLERS: dict[Any, handlers.Handler] = {
 
 def _typed(made: Any) -> handlers.Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        return calls.call(lowering, node, Static(made.make), arguments, keywords)
+        return lowering.call(node, Static(made.make), arguments, keywords)
 
     return handler
 

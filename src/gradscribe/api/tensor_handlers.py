@@ -6,8 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import handlers, positions, static_values, unpacking
+from gradscribe.frontend.calls import handlers, positions, static_values
 from gradscribe.frontend.data import subscripts
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf
@@ -25,7 +24,7 @@ def spelled(lowering: Lowering, node: Any, item: Any, spelling: str) -> Any:
         return item
     if spelling == "tensor" and not type_.rank:
         return subscripts.read_item(lowering, node, item, TupleOf(()))
-    return calls.call(lowering, node, Static(respelled), (item, Static(spelling)), {})
+    return lowering.call(node, Static(respelled), (item, Static(spelling)), {})
 
 
 def as_tensor(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -55,7 +54,7 @@ def calling(callee: Any, *left_out: str) -> handlers.Handler:
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         given = {name: item for name, item in keywords.items() if name not in left_out}
-        result = calls.call(lowering, node, Static(callee), arguments, given)
+        result = lowering.call(node, Static(callee), arguments, given)
         return spelled(lowering, node, result, "tensor")
 
     return handler
@@ -74,9 +73,7 @@ def known_value(lowering: Lowering, node: Any, item: Any) -> Any:
     if isinstance(item, Value):
         return positions.static_integer(lowering, node, item)
     if isinstance(item, (TupleOf, ListRef)):
-        return tuple(
-            known_value(lowering, node, i) for i in unpacking.unpacked(lowering, node, item)
-        )
+        return tuple(known_value(lowering, node, i) for i in lowering.unpacked(node, item))
     return static_values.object_of(lowering, node, item)
 
 

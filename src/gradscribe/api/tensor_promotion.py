@@ -13,7 +13,6 @@ import numpy as np
 
 from gradscribe.api.tensor_handlers import same, spelled, with_names
 from gradscribe.frontend.calls import application, handlers, tensors
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Ref, Static, TupleOf
 from gradscribe.ir.core import Value
@@ -40,7 +39,7 @@ def _promoted(lowering: Lowering, node: Any, first: Any, second: Any) -> Any:
 
 def _multiple(lowering: Lowering, node: Any, input: Any, other: Any, alpha: Any) -> Any:
     """`alpha * other`."""
-    return calls.call(lowering, node, Static(operator.mul), (other, alpha), {})
+    return lowering.call(node, Static(operator.mul), (other, alpha), {})
 
 
 def _divisible(lowering: Lowering, node: Any, first: Any, second: Any) -> Any:
@@ -76,7 +75,7 @@ def _converted(lowering: Lowering, node: Any, operand: Any, dtype: dtypes.Dtype)
     if getattr(type_, "dtype", "") == dtype.name:
         return operand
     if not isinstance(type_, Array):
-        return calls.call(lowering, node, Static(dtype.type), (operand,), {})
+        return lowering.call(node, Static(dtype.type), (operand,), {})
     converted = application.apply_method(lowering, node, operand, "astype", (Static(dtype),), {})
     return spelled(lowering, node, converted, "tensor")
 

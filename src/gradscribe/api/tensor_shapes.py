@@ -14,10 +14,9 @@ from gradscribe.api.tensor_handlers import (
     spelled,
     with_names,
 )
-from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import positions, unpacking
+from gradscribe.frontend.calls import positions
 from gradscribe.frontend.calls.handlers import Handler
-from gradscribe.frontend.data import attributes, subscripts
+from gradscribe.frontend.data import shapes, subscripts
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Ref, Static, TupleOf, is_number
 from gradscribe.ir.types import Array
@@ -30,14 +29,14 @@ _FIRST, _ONCE, _PLANE = Static(0), Static(1), Static((0, 1))
 
 def _integers(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`sizes(arguments)`: the lengths in `f(2, 3)`, `f((2, 3))` or `f(x.shape)`."""
-    items = unpacking.unpacked(lowering, node, arguments[0])
+    items = lowering.unpacked(node, arguments[0])
     if len(items) == 1 and not is_number(items[0]):
-        items = unpacking.unpacked(lowering, node, items[0])
+        items = lowering.unpacked(node, items[0])
     return TupleOf(items)
 
 
 def _size(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return TupleOf(unpacking.unpacked(lowering, node, arguments[0]))
+    return TupleOf(lowering.unpacked(node, arguments[0]))
 
 
 def _axes(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -47,7 +46,7 @@ def _axes(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         return Static(positions.static_integer(lowering, node, dim))
     if isinstance(dim, Static):
         return dim
-    items = unpacking.unpacked(lowering, node, dim)
+    items = lowering.unpacked(node, dim)
     static = tuple(Static(positions.static_integer(lowering, node, item)) for item in items)
     return TupleOf(static) if static else Static(None)
 
@@ -56,7 +55,7 @@ def _numel(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """The number of elements."""
     if is_number(arguments[0]):
         return Static(1)
-    return attributes.attribute(lowering, node, as_array(lowering, node, arguments, {}), "size")
+    return lowering.attribute(node, as_array(lowering, node, arguments, {}), "size")
 
 
 def _squeeze(lowering: Lowering, node: Any, input: Any, dim: Any = None, axis: Any = None) -> Any:
@@ -72,7 +71,7 @@ def _squeeze(lowering: Lowering, node: Any, input: Any, dim: Any = None, axis: A
     dropped = tuple(Static(d) for d in sorted(chosen) if lengths and lengths[d] == 1)
     if not dropped:
         return input
-    result = calls.call(lowering, node, Static(np.squeeze), (input,), {"axis": TupleOf(dropped)})
+    result = lowering.call(node, Static(np.squeeze), (input,), {"axis": TupleOf(dropped)})
     return spelled(lowering, node, result, "tensor")
 
 
@@ -80,7 +79,7 @@ def _expand(lowering: Lowering, node: Any, input: Any, *shape: Any, size: Any = 
     """Broadcast to a shape, in which -1 leaves an axis as it is."""
     shape = shape if size is None else (size,)
     given = _integers(lowering, node, (TupleOf(shape),), {}).items
-    present = attributes.shape_of(lowering, input).items if isinstance(input, Ref) else ()
+    present = shapes.shape_of(lowering, input).items if isinstance(input, Ref) else ()
     padded = (Static(1),) * (len(given) - len(present)) + present
     kept = tuple(
         old if isinstance(new, Static) and new.value == -1 else new
@@ -93,7 +92,7 @@ def _view(lowering: Lowering, node: Any, input: Any, *shape: Any, dtype: Any = N
     shape = shape if dtype is None else (dtype,)
     if len(shape) == 1 and isinstance(shape[0], Static) and not is_number(shape[0]):
         lowering.unsupported(node, "a view of another element type", "convert with `.to(dtype)`")
-    return calls.call(lowering, node, Static(shaping.reshape), (input, *shape), {})
+    return lowering.call(node, Static(shaping.reshape), (input, *shape), {})
 
 
 def _unbind(lowering: Lowering, node: Any, input: Any, dim: Any = _FIRST) -> Any:
@@ -116,7 +115,7 @@ def _chunk(lowering: Lowering, node: Any, input: Any, chunks: Any, dim: Any = _F
 
 def _axis(lowering: Lowering, node: Any, input: Any, dim: Any) -> tuple[int, int]:
     """An axis counted from the front, and its length, which the specialization then assumes."""
-    shape = attributes.shape_of(lowering, input).items
+    shape = shapes.shape_of(lowering, input).items
     axis = shaping.axis_of(known_value(lowering, node, dim), len(shape))
     return axis, positions.static_integer(lowering, node, shape[axis])
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import handlers
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static
@@ -23,7 +22,7 @@ def _under_own_names(function: Callable[..., Any], names: Mapping[str, str]) -> 
                 "`out=` of a function of Tensors",
                 "assign the result to a name, or store it with `y[...] = …`",
             )
-        return calls.call(lowering, node, Static(function), arguments, respelled(keywords, names))
+        return lowering.call(node, Static(function), arguments, respelled(keywords, names))
 
     return handler
 

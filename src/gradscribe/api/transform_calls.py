@@ -24,8 +24,7 @@ from gradscribe.compiler.given_leaves import structure_error
 from gradscribe.compiler.stages import Stages, bind_ones, gradient_tree
 from gradscribe.errors import GradscribeError
 from gradscribe.frontend import inlined_rules, wording
-from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import handlers, positions, unpacking
+from gradscribe.frontend.calls import handlers, positions
 from gradscribe.frontend.data.results import result_tree
 from gradscribe.frontend.dependencies import WRAPPERS
 from gradscribe.frontend.lowering import Lowering
@@ -191,7 +190,7 @@ def inline_with_one(
         return inline(lowering, simplify(bind_ones(function, [seed])), operands)
     assert isinstance(type_, Array)
     shape, dtype = TupleOf(()), Static(np.dtype(type_.dtype))
-    one = calls.call(lowering, node, Static(np.ones), (shape, dtype), {})
+    one = lowering.call(node, Static(np.ones), (shape, dtype), {})
     return inline(lowering, function, (*operands, lowering.value(one)))
 
 
@@ -232,7 +231,7 @@ def _jvp(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if isinstance(given["primals"], Ref) or is_number(given["primals"]):
         found = wording.operands(lowering.builder.facts, [given["primals"]])
         refuse(lowering, node, primals_error(found))
-    primals = unpacking.unpacked(lowering, node, given["primals"])
+    primals = lowering.unpacked(node, given["primals"])
     call = outline(lowering, node, given["function"], primals, {})
     active = call.active(range(len(primals)))
     directions = _directions(lowering, node, call, active, given["tangents"])
@@ -256,7 +255,7 @@ def _directions(
 ) -> list[Value]:
     """The leaves of the tangents that belong to the active leaves."""
     given: dict[int, Value] = {}
-    items = unpacking.unpacked(lowering, node, tangents)
+    items = lowering.unpacked(node, tangents)
     if len(items) != len(call.spans):
         refuse(lowering, node, count_error(len(call.spans), len(items)))
     for span, item in zip(call.spans, items, strict=True):

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.api.differentiable import differentiable
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import handlers
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import PartialOf, Static
@@ -52,7 +51,7 @@ def _checkpoint(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
             "leave them out, or checkpoint the compiled function",
         )
     rest = {name: item for name, item in keywords.items() if name not in _OPTIONS}
-    return calls.call(lowering, node, arguments[0], arguments[1:], rest)
+    return lowering.call(node, arguments[0], arguments[1:], rest)
 
 
 def enter() -> None:

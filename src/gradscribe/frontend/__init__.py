@@ -14,18 +14,7 @@ import gast
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import inputs, outside_memory
-from gradscribe.frontend.calls import (
-    builtin_functions,
-    callables,
-    iterating,
-    iterator_tools,
-    lent_containers,
-    object_builtins,
-    own_rules,
-    progress_bars,
-    recorded_rules,
-    remembering,
-)
+from gradscribe.frontend.calls import lent_containers
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.control import contexts
 from gradscribe.frontend.effects import attributes_of, given_by
@@ -50,23 +39,12 @@ from gradscribe.frontend.lowered import lowered
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import Source, nested_too_deeply, source_of
 from gradscribe.frontend.splitting import without_none
+from gradscribe.frontend.wiring import ENTRIES
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Parameter
 from gradscribe.ir.lengths import Facts
 
 __all__ = ["Argument", "Lowered", "lower"]
-
-del (
-    builtin_functions,
-    callables,
-    iterating,
-    iterator_tools,
-    object_builtins,
-    own_rules,
-    progress_bars,
-    recorded_rules,
-    remembering,
-)  # they have entered what they know
 
 
 def lower(
@@ -89,7 +67,7 @@ def lower(
     Raises `UnsupportedError` (or one of its kinds) for what cannot be compiled, and
     `SourceNotFoundError` where there is no source.
     """
-    lowering = Lowering(Builder(facts), capture, keyed, recording)
+    lowering = Lowering(Builder(facts), ENTRIES, capture, keyed, recording)
     lowering.outside.known = known
     arguments = tuple(arguments)  # captures are added to the caller's list
     lowering.parameters = tuple(argument.name for argument in arguments)

@@ -9,8 +9,7 @@ from typing import Any
 import gast
 
 from gradscribe.frontend import kept_variables, outside
-from gradscribe.frontend.calls import array_likes, opaque, tensors, texts, unpacking
-from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import array_likes, lengths, opaque, tensors, texts, unpacking
 from gradscribe.frontend.control import comprehensions
 from gradscribe.frontend.data import (
     class_attributes,
@@ -21,14 +20,13 @@ from gradscribe.frontend.data import (
     protocols,
     run_time_sets,
 )
-from gradscribe.frontend.data.attributes import attribute
 from gradscribe.frontend.data.indices import step_of
 from gradscribe.frontend.data.sequences import new_list
 from gradscribe.frontend.data.stores import augment, store_item
 from gradscribe.frontend.data.subscripts import part_of, read_item
-from gradscribe.frontend.expressions import expression, index
+from gradscribe.frontend.expressions import index
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.operators import BINARY, operate
+from gradscribe.frontend.operators import BINARY
 from gradscribe.frontend.splitting import for_each_kind
 from gradscribe.frontend.values import BoundMethod, DictRef, Either, ListRef, Ref, Static
 from gradscribe.ir.types import is_complex
@@ -45,11 +43,11 @@ def assign(lowering: Lowering, target: Any, item: Any) -> None:
     elif isinstance(target, (gast.Tuple, gast.List)):
         _unpack(lowering, target, item)
     elif isinstance(target, gast.Subscript):
-        owner, place = expression(lowering, target.value), index(lowering, target.slice)
+        owner, place = lowering.expression(target.value), index(lowering, target.slice)
         _for_each_owner(lowering, target, owner, store_item, place, item)
     else:
         assert isinstance(target, gast.Attribute)
-        owner = expression(lowering, target.value)
+        owner = lowering.expression(target.value)
         _for_each_owner(lowering, target, owner, _store_attribute, item)
 
 
@@ -71,7 +69,7 @@ def _store_attribute(lowering: Lowering, target: Any, owner: Any, item: Any) -> 
         if target.attr == "imag" and not is_complex(lowering.load(owner).type):
             error = TypeError("array does not have imaginary part to set")
             lowering.raises(target, error)
-        part = attribute(lowering, target, owner, target.attr)
+        part = lowering.attribute(target, owner, target.attr)
         store_item(lowering, target, part, Static(...), item)
     else:
         object_stores.store(lowering, target, owner, target.attr, item)
@@ -84,13 +82,13 @@ def _assigned(lowering: Lowering, target: Any, item: Any) -> Static:
 
 def _unpack(lowering: Lowering, target: Any, item: Any) -> None:
     starred = [i for i, t in enumerate(target.elts) if isinstance(t, gast.Starred)]
-    if starred and unpacking.has_run_time_length(lowering, item):
+    if starred and lengths.has_run_time_length(lowering, item):
         first = starred[0]
         last = len(target.elts) - first - 1
         _assign_each(lowering, target, unpacking.divided(lowering, target, item, first, last))
         return
     expected = None if starred else len(target.elts)
-    items = list(unpacking.unpacked(lowering, target, item, expected))
+    items = list(lowering.unpacked(target, item, expected))
     if starred:
         first, after = starred[0], len(target.elts) - starred[0] - 1
         if len(items) < len(target.elts) - 1:
@@ -122,30 +120,30 @@ def assign_statement(lowering: Lowering, node: Any) -> None:
     if isinstance(node.value, gast.ListComp) and isinstance(first, gast.Name):
         item = comprehensions.list_of(lowering, node.value, first.id)
     else:
-        item = expression(lowering, node.value)
+        item = lowering.expression(node.value)
     for target in node.targets:
         assign(lowering, target, item)
 
 
 def annotated_statement(lowering: Lowering, node: Any) -> None:
     if node.value is not None:
-        assign(lowering, node.target, expression(lowering, node.value))
+        assign(lowering, node.target, lowering.expression(node.value))
 
 
 def augmented_statement(lowering: Lowering, node: Any) -> None:
     callee = BINARY[type(node.op)]
     target = node.target
     if isinstance(target, gast.Subscript):
-        owner = expression(lowering, target.value)
+        owner = lowering.expression(target.value)
         place = index(lowering, target.slice)
         _for_each_owner(lowering, node, owner, _augment_item, callee, place)
         return
     if isinstance(target, gast.Attribute):
-        owner = expression(lowering, target.value)
+        owner = lowering.expression(target.value)
         _for_each_owner(lowering, node, owner, _augment_attribute, callee)
         return
     read = gast.Name(target.id, gast.Load(), None, None)
-    current = expression(lowering, gast.copy_location(read, target))
+    current = lowering.expression(gast.copy_location(read, target))
     changed = _augmented_value(lowering, node, callee, current)
     if changed is not current:
         assign(lowering, target, changed)
@@ -153,7 +151,7 @@ def augmented_statement(lowering: Lowering, node: Any) -> None:
 
 def _augmented_value(lowering: Lowering, node: Any, callee: Any, current: Any) -> Any:
     """What `current op= node.value` binds: `current` itself where that is changed in place."""
-    item = expression(lowering, node.value)
+    item = lowering.expression(node.value)
     return for_each_kind(
         lowering, node, (item,), lambda one: _augmented_by(lowering, node, callee, current, one)
     )
@@ -182,7 +180,7 @@ def _changed_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: 
     is_set = run_time_sets.is_set(current) and _may_be_set(item)
     if is_set and callee in _CHANGING_SETS:
         method = BoundMethod(current, _CHANGING_SETS[callee])
-        calls.call(lowering, node, method, (item,), {})
+        lowering.call(node, method, (item,), {})
         return current
     changed = protocols.augment(lowering, node, callee, current, item)
     if changed is not None:
@@ -190,7 +188,7 @@ def _changed_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: 
     if opaque.is_opaque(current) and not texts.is_text(current):
         in_place = opaque.IN_PLACE[callee]
         return opaque.call(lowering, node, in_place, (current, item), {})
-    changed = operate(lowering, node, callee, current, item)
+    changed = lowering.operate(node, callee, current, item)
     if is_list and isinstance(changed, ListRef):  # `*=`
         containers.store_section(lowering, node, (current, slice(None), changed), {})
         return current
@@ -220,7 +218,7 @@ _CHANGING_SETS = {
 
 def _augment_attribute(lowering: Lowering, node: Any, owner: Any, callee: Any) -> None:
     target = node.target
-    current = attribute(lowering, target, owner, target.attr)
+    current = lowering.attribute(target, owner, target.attr)
     changed = _augmented_value(lowering, node, callee, current)
     if changed is not current or class_attributes.is_computed(owner, target.attr):
         object_stores.store(lowering, target, owner, target.attr, changed)
@@ -228,7 +226,7 @@ def _augment_attribute(lowering: Lowering, node: Any, owner: Any, callee: Any) -
 
 def _augment_item(lowering: Lowering, node: Any, owner: Any, callee: Any, place: Any) -> None:
     old = read_item(lowering, node, owner, place)
-    item = expression(lowering, node.value)
+    item = lowering.expression(node.value)
     for_each_kind(
         lowering,
         node,
@@ -260,10 +258,10 @@ def delete_statement(lowering: Lowering, node: Any) -> None:
             lowering.frame.names.pop(target.id, None)
             continue
         if isinstance(target, gast.Attribute):
-            owner = expression(lowering, target.value)
+            owner = lowering.expression(target.value)
             _for_each_owner(lowering, target, owner, object_stores.delete, target.attr)
             continue
-        owner = expression(lowering, target.value) if isinstance(target, gast.Subscript) else None
+        owner = lowering.expression(target.value) if isinstance(target, gast.Subscript) else None
         place = None if owner is None else index(lowering, target.slice)
         _for_each_owner(lowering, target, owner, _delete_item, place)
 

@@ -14,7 +14,6 @@ import gast
 
 from gradscribe.frontend import kept_memory, outside, scope
 from gradscribe.frontend.bindings import dotted
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import (
     foreign,
     inlining,
@@ -25,11 +24,11 @@ from gradscribe.frontend.calls import (
 )
 from gradscribe.frontend.control import comprehensions
 from gradscribe.frontend.data import sets
-from gradscribe.frontend.data.attributes import attribute, method_or_attribute
+from gradscribe.frontend.data.attributes import method_or_attribute
 from gradscribe.frontend.data.sequences import new_list
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.operators import BINARY, UNARY, compare, operate, truth
+from gradscribe.frontend.operators import BINARY, UNARY, compare
 from gradscribe.frontend.refusals import refused
 from gradscribe.frontend.splitting import choose, for_each_kind, note_decider, resolved
 from gradscribe.frontend.values import (
@@ -87,7 +86,7 @@ def _binary(lowering: Lowering, node: Any) -> Any:
 
     def operated(a: Any, b: Any) -> Any:
         operands = tensors.promoted(lowering, node, callee, a, b)
-        return operate(lowering, node, callee, *operands)
+        return lowering.operate(node, callee, *operands)
 
     return for_each_kind(lowering, node, (left, right), operated)
 
@@ -96,15 +95,15 @@ def _unary(lowering: Lowering, node: Any) -> Any:
     if isinstance(node.op, gast.Not):
         return _negation(lowering, node)
     operand, callee = expression(lowering, node.operand), UNARY[type(node.op)]
-    return for_each_kind(lowering, node, (operand,), lambda a: operate(lowering, node, callee, a))
+    return for_each_kind(lowering, node, (operand,), lambda a: lowering.operate(node, callee, a))
 
 
 def _negation(lowering: Lowering, node: Any) -> Any:
     """`not a`: only the truth of the operand counts."""
-    known = truth(lowering, condition(lowering, node.operand))
+    known = lowering.truth(condition(lowering, node.operand))
     if isinstance(known, bool):
         return Static(not known)
-    return operate(lowering, node, operator.not_, known)
+    return lowering.operate(node, operator.not_, known)
 
 
 def _boolean(lowering: Lowering, node: Any) -> Any:
@@ -119,11 +118,11 @@ def condition(lowering: Lowering, node: Any) -> Any:
         return expression(lowering, node)
 
     def flag(part: Any) -> Any:
-        known = truth(lowering, condition(lowering, part))
+        known = lowering.truth(condition(lowering, part))
         if isinstance(known, bool):
             return Static(known)
         if isinstance(known.type, Scalar) and known.type.dtype != "bool":
-            return operate(lowering, part, operator.ne, known, Static(0))
+            return lowering.operate(part, operator.ne, known, Static(0))
         return known
 
     return _until_decided(lowering, node, flag)
@@ -140,7 +139,7 @@ def _until_decided(lowering: Lowering, node: Any, evaluate: Callable[[Any], Any]
         return for_each_kind(lowering, node, (item,), functools.partial(decided, position))
 
     def decided(position: int, item: Any) -> Any:
-        known = truth(lowering, item)
+        known = lowering.truth(item)
         if isinstance(known, Value):  # also that of an operand that has decided before
             known = lowering.assumed.get(lowering.numbering.of(known), known)
         if isinstance(known, bool):
@@ -163,7 +162,7 @@ def _compare(lowering: Lowering, node: Any) -> Any:
         )
         if position == len(node.ops) - 1:
             return result
-        known = truth(lowering, result)
+        known = lowering.truth(result)
         if isinstance(known, bool):
             return link(position + 1, right) if known else result
         return choose(lowering, node, known, lambda: link(position + 1, right), lambda: result)
@@ -172,7 +171,7 @@ def _compare(lowering: Lowering, node: Any) -> Any:
 
 
 def _conditional_expression(lowering: Lowering, node: Any) -> Any:
-    known = truth(lowering, condition(lowering, node.test))
+    known = lowering.truth(condition(lowering, node.test))
     if isinstance(known, bool):
         return expression(lowering, node.body if known else node.orelse)
     return choose(
@@ -188,7 +187,7 @@ def _items(lowering: Lowering, nodes: list[Any]) -> tuple[Any, ...]:
     items: list[Any] = []
     for node in nodes:
         if isinstance(node, gast.Starred):
-            items += unpacking.unpacked(lowering, node, expression(lowering, node.value))
+            items += lowering.unpacked(node, expression(lowering, node.value))
         else:
             items.append(expression(lowering, node))
     return tuple(items)
@@ -211,7 +210,7 @@ def _list(lowering: Lowering, node: Any) -> Any:
             for rest in node.elts[position + 1 :]:
                 _extend(lowering, node, made, _section(lowering, rest))
             return made
-        items += unpacking.unpacked(lowering, part, item) if starred else [item]
+        items += lowering.unpacked(part, item) if starred else [item]
     return new_list(lowering, tuple(items))
 
 
@@ -223,7 +222,7 @@ def _section(lowering: Lowering, node: Any) -> Any:
 
 
 def _extend(lowering: Lowering, node: Any, items: Any, more: Any) -> None:
-    calls.call(lowering, node, BoundMethod(items, "extend"), (more,), {})
+    lowering.call(node, BoundMethod(items, "extend"), (more,), {})
 
 
 def _set(lowering: Lowering, node: Any) -> Any:
@@ -263,8 +262,8 @@ def _item_of_data(lowering: Lowering, node: Any) -> Any:
     type_ = lowering.load(array).type if is_array else None
     if isinstance(type_, Array) and type_.rank == 1 and is_number(place):
         item = _item(lowering, node, array, place)
-        return calls.call(lowering, node, BoundMethod(item, "item"), (), {})
-    owner = attribute(lowering, node.value, array, "data")
+        return lowering.call(node, BoundMethod(item, "item"), (), {})
+    owner = lowering.attribute(node.value, array, "data")
     return _item(lowering, node, owner, place)
 
 
@@ -291,15 +290,13 @@ def index(lowering: Lowering, node: Any) -> Any:
 def _indices(lowering: Lowering, node: Any) -> tuple[Any, ...]:
     """One item of an index, or those of a starred one."""
     if isinstance(node, gast.Starred):
-        return unpacking.unpacked(lowering, node, expression(lowering, node.value))
+        return lowering.unpacked(node, expression(lowering, node.value))
     return (index(lowering, node),)
 
 
 def _attribute(lowering: Lowering, node: Any) -> Any:
     owner = expression(lowering, node.value)
-    return for_each_kind(
-        lowering, node, (owner,), lambda a: attribute(lowering, node, a, node.attr)
-    )
+    return for_each_kind(lowering, node, (owner,), lambda a: lowering.attribute(node, a, node.attr))
 
 
 def _lambda(lowering: Lowering, node: Any) -> Any:
@@ -342,12 +339,11 @@ def _formatted(lowering: Lowering, node: Any) -> Any:
 
 
 def _walrus(lowering: Lowering, node: Any) -> Any:
-    from gradscribe.frontend.assignments import assign
 
     target = node.target
     name = target.id if isinstance(target, gast.Name) else target.attr
     item = lowering.named(expression(lowering, node.value), name)
-    assign(lowering, target, item)
+    lowering.assign(target, item)
     return item
 
 
@@ -375,7 +371,7 @@ def _call(lowering: Lowering, node: Any) -> Any:
         columns = iterator_tools.columns(lowering, node, rows)
         if columns is not None:
             return columns
-        arguments = unpacking.unpacked(lowering, node.args[0], rows)
+        arguments = lowering.unpacked(node.args[0], rows)
     else:
         arguments = _items(lowering, node.args)
     keywords = _keywords(lowering, node)
@@ -383,8 +379,7 @@ def _call(lowering: Lowering, node: Any) -> Any:
         lowering,
         node,
         (callee, *arguments, *keywords.values()),
-        lambda function, *given: calls.call(
-            lowering,
+        lambda function, *given: lowering.call(
             node,
             function,
             given[: len(arguments)],

@@ -18,6 +18,7 @@ from gradscribe.frontend.interruptions import AlwaysRaisesError, MisfitError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import source_of
 from gradscribe.frontend.values import ListRef, Static, TupleOf
+from gradscribe.frontend.wiring import ENTRIES
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Location, SliceOf, Value
 
@@ -33,7 +34,7 @@ def inline(
     arguments: IR values, static Python objects, and tuples of those. The result has the same
     form: a value, a static number (or None), or a tuple. Every operation is given `location`.
     """
-    lowering = Lowering(builder)
+    lowering = Lowering(builder, ENTRIES)
     source = source_of(rule.__code__)
     given = {**_defaults(rule), **arguments}
     names = {name: _enter(lowering, item) for name, item in given.items()}

@@ -31,7 +31,7 @@ from gradscribe.frontend.values import (
     Unbound,
     ViewOf,
 )
-from gradscribe.ir.core import Value
+from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.types import Array, Opaque, Scalar, Sequence, Tuple, Type
 from gradscribe.primitives.indexing import path_type
 
@@ -126,8 +126,6 @@ def _names(kind: Kind | Choice) -> Iterator[str]:
 
 def _types(path: Any) -> Any:
     """A path with the types of values in their place."""
-    from gradscribe.ir.core import SliceOf
-
     if isinstance(path, Value):
         return path.type
     if isinstance(path, SliceOf):
@@ -208,9 +206,7 @@ def negated(lowering: Lowering, flag: Value) -> Any:
     """The opposite of a flag."""
     import operator
 
-    from gradscribe.frontend.operators import operate
-
-    return operate(lowering, None, operator.not_, flag)
+    return lowering.operate(None, operator.not_, flag)
 
 
 def leaves(lowering: Lowering, item: Any, kind: Kind | Choice) -> list[Value | None] | None:

@@ -17,10 +17,16 @@ from gradscribe.frontend import known_inputs, wording
 from gradscribe.frontend.calls import raised
 from gradscribe.frontend.calls.definitions import Recursion
 from gradscribe.frontend.data.places import Place
+from gradscribe.frontend.entries import Asking, Entries
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import SHARING, CaptureCallback, Recording
 from gradscribe.frontend.interface import Place as DictPlace
-from gradscribe.frontend.interruptions import AlwaysRaisesError
+from gradscribe.frontend.interruptions import (
+    AlwaysRaisesError,
+    MisfitError,
+    SplitError,
+    unknown_type,
+)
 from gradscribe.frontend.lowering_state import (
     Changes,
     Generators,
@@ -65,7 +71,6 @@ from gradscribe.primitives.lists import OPERATIONS
 if TYPE_CHECKING:
     from gradscribe.frontend.calls.recursion import Enclosed
     from gradscribe.frontend.sharing import Link
-from gradscribe.frontend.interruptions import MisfitError, SplitError, unknown_type
 
 _HANDING_ON = frozenset({CONSTANT, TUPLE, ITEM, LIST, APPEND, POP, GET, SET, STOP_GRADIENT})
 """Operations that compute nothing: under `no_grad`, what they hand on keeps its derivative."""
@@ -74,7 +79,7 @@ _HANDING_ON = frozenset({CONSTANT, TUPLE, ITEM, LIST, APPEND, POP, GET, SET, STO
 _AS_IN_PYTHON = "correct it: plain Python raises here, too"
 
 
-class Lowering:
+class Lowering(Asking):
     """The context that all handlers of the frontend are given.
 
     parameters: the names of the arguments of the whole function.
@@ -108,11 +113,13 @@ class Lowering:
     def __init__(
         self,
         builder: Builder,
+        entries: Entries,
         capture: CaptureCallback | None = None,
         keyed: frozenset[DictPlace] = frozenset(),
         recording: Recording | None = None,
     ) -> None:
         self.builder = builder
+        self.entries = entries
         self.recording = recording
         self.keyed = keyed
         self.tells_sharing = SHARING in keyed

@@ -16,15 +16,13 @@ import numpy as np
 
 from gradscribe.frontend import outside, wording
 from gradscribe.frontend.calls import (
-    application,
     array_likes,
-    inlining,
+    lengths,
     opaque,
     prelude,
     raised,
     tensors,
     texts,
-    unpacking,
 )
 from gradscribe.frontend.calls.iterators import taken
 from gradscribe.frontend.control.branches import as_flag
@@ -134,7 +132,7 @@ def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
                 f"`{wording.name_of(callee)}` is not supported on {given}",
                 "apply it to numbers and arrays" + ": is a `return` missing?" * is_none,
             )
-    return application.apply_primitive(lowering, node, PRIMITIVES[callee], callee, operands, {})
+    return lowering.apply_primitive(node, PRIMITIVES[callee], callee, operands, {})
 
 
 def _is_no_number(item: Any) -> bool:
@@ -277,7 +275,7 @@ def truth(lowering: Lowering, item: Any) -> bool | Value:
     if isinstance(item, (ListRef, DictRef)):
         contents = lowering.contents[item.storage]
         return (
-            truth(lowering, unpacking.length(lowering, item))
+            truth(lowering, lengths.length(lowering, item))
             if isinstance(contents, Value)
             else bool(contents)
         )
@@ -406,7 +404,7 @@ def _contains(lowering: Lowering, node: Any, item: Any, container: Any) -> Any:
         arguments = (container, item)
         if isinstance(container, Ref) or sequences.holds_numbers(lowering, container):
             return opaque.emit(lowering, operator.contains, arguments, {}, BOOL, RUN)
-        return inlining.inline(lowering, node, prelude.contains, arguments)
+        return lowering.inline(node, prelude.contains, arguments)
     if texts.is_text(container) and texts.is_text(item):
         return opaque.operate(lowering, node, operator.contains, (container, item))
     if opaque.is_opaque(container):

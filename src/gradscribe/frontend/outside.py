@@ -17,7 +17,6 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend import inputs
 from gradscribe.frontend.dependencies import depend, resolve
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
@@ -77,7 +76,7 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     if as_objects and isinstance(value, _grown_classes(lowering)):
         return _grown(lowering, ObjectRef(value, path, name, grown=True))
     if is_input(value):
-        return inputs.captured_variable(lowering, value, path, name)
+        return lowering.captured_variable(value, path, name)
     if isinstance(value, CALLABLES) or _is_function(value):
         depend(lowering, path, value)
         return Static(value)

@@ -20,7 +20,6 @@ from gradscribe.frontend.assignments import (
     augmented_statement,
     delete_statement,
 )
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import inlining
 from gradscribe.frontend.calls.imports import import_from, import_statement
 from gradscribe.frontend.calls.local_classes import define as define_class
@@ -29,12 +28,12 @@ from gradscribe.frontend.control.contexts import with_statement
 from gradscribe.frontend.control.exceptions import try_statement
 from gradscribe.frontend.control.exits import always_leaves, ended, guarded, pending_exits
 from gradscribe.frontend.control.loops import for_loop, while_loop
+from gradscribe.frontend.control.patterns import match_statement
 from gradscribe.frontend.control.raising import assert_statement, raise_known, raise_statement
-from gradscribe.frontend.expressions import condition, expression
+from gradscribe.frontend.expressions import condition
 from gradscribe.frontend.frame import NOT_BROKEN, NOT_CONTINUED, NOT_RETURNED, RAISED, RETURN_VALUE
 from gradscribe.frontend.interruptions import AlwaysRaisesError, HasRaisedError
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.operators import truth
 from gradscribe.frontend.refusals import refused
 from gradscribe.frontend.splitting import splitting
 from gradscribe.frontend.values import Static
@@ -100,7 +99,7 @@ def _end_of_header(node: Any) -> tuple[int, int]:
 
 def _if(lowering: Lowering, node: Any, rest: Sequence[Any]) -> bool:
     """An `if` statement; True if the rest of the block was lowered with it."""
-    test = truth(lowering, condition(lowering, node.test))
+    test = lowering.truth(condition(lowering, node.test))
     if isinstance(test, bool):
         statements(lowering, node.body if test else node.orelse)
         return False
@@ -118,8 +117,6 @@ def _if(lowering: Lowering, node: Any, rest: Sequence[Any]) -> bool:
 
 
 def _match(lowering: Lowering, node: Any, rest: Sequence[Any]) -> bool:
-    from gradscribe.frontend.control.patterns import match_statement
-
     return match_statement(lowering, node, rest, always_leaves)
 
 
@@ -127,7 +124,7 @@ def _match(lowering: Lowering, node: Any, rest: Sequence[Any]) -> bool:
 
 
 def _return(lowering: Lowering, node: Any) -> None:
-    item = Static(None) if node.value is None else expression(lowering, node.value)
+    item = Static(None) if node.value is None else lowering.expression(node.value)
     lowering.frame.names[RETURN_VALUE] = lowering.named(item, "")
     lowering.frame.names[NOT_RETURNED] = Static(False)
 
@@ -143,14 +140,14 @@ def _continue(lowering: Lowering, node: Any) -> None:
 def _expression_statement(lowering: Lowering, node: Any) -> None:
     if not isinstance(node.value, gast.Constant):
         lowering.discarded = node.value
-        expression(lowering, node.value)
+        lowering.expression(node.value)
 
 
 def _function(lowering: Lowering, node: Any) -> None:
-    decorators = [expression(lowering, decorator) for decorator in node.decorator_list]
+    decorators = [lowering.expression(decorator) for decorator in node.decorator_list]
     function: Any = inlining.local_function(lowering, node)
     for decorator, item in zip(node.decorator_list[::-1], decorators[::-1], strict=True):
-        function = calls.call(lowering, decorator, item, (function,), {})
+        function = lowering.call(decorator, item, (function,), {})
     lowering.frame.names[node.name] = function
 
 

@@ -16,6 +16,7 @@ from gradscribe.frontend.calls import (
     array_likes,
     destinations,
     inlining,
+    object_arrays,
     opaque,
     options,
     positions,
@@ -41,6 +42,7 @@ from gradscribe.primitives.control import CONSTANT, RUN
 from gradscribe.primitives.indexing import READ_ONLY
 from gradscribe.primitives.registry import METHODS, NAMED, PRIMITIVES, VARIANTS, class_of_results
 from gradscribe.primitives.shaping import respelled
+from gradscribe.primitives.typing import elementwise_type
 
 _ONE_TUPLE = {"reshape": "shape", "transpose": "axes"}
 """Methods that take their tuple also as separate arguments."""
@@ -89,8 +91,6 @@ def apply_primitive(
     keywords: dict[str, Any],
 ) -> Any:
     """Emit a primitive, its arguments bound by its signature; its result goes to `out`."""
-    from gradscribe.frontend.calls import object_arrays
-
     assert primitive.signature is not None
     objects = object_arrays.made(lowering, node, callee, arguments, keywords)
     if objects is not None:
@@ -122,9 +122,7 @@ def apply_primitive(
     if isinstance(callee, np.ufunc) and "dtype" in keywords:
         dtype = keywords.pop("dtype")
         _check_loop(lowering, node, callee, arguments, dtype)
-        arguments = tuple(
-            inlining.inline(lowering, node, prelude.converted, (a, dtype)) for a in arguments
-        )
+        arguments = tuple(lowering.inline(node, prelude.converted, (a, dtype)) for a in arguments)
     keywords = _by_own_names(callee, primitive.signature, keywords)
     try:
         bound = primitive.signature.bind(*arguments, **keywords)
@@ -252,8 +250,6 @@ def _array(
 ) -> Any:
     """`np.array(x, copy=…, ndmin=…)`: without `copy`, what `np.asarray` gives; with more axes in
     front, if it has fewer than `ndmin`."""
-    from gradscribe.frontend.calls.dispatch import call
-
     given = {
         name: known_option(lowering, node, name, keywords[name])
         for name in _OF_ARRAYS & keywords.keys()
@@ -262,10 +258,10 @@ def _array(
     copy = given.get("copy", callee is np.array)
     is_copy = copy is np._CopyMode.ALWAYS if isinstance(copy, np._CopyMode) else bool(copy)
     callee = np.array if is_copy else np.asarray
-    result = call(lowering, node, Static(callee), arguments, rest)
+    result = lowering.call(node, Static(callee), arguments, rest)
     rank = getattr(lowering.value(result).type, "rank", 0)
     for _ in range(given.get("ndmin", 0) - rank):
-        result = call(lowering, node, Static(np.expand_dims), (result, Static(0)), {})
+        result = lowering.call(node, Static(np.expand_dims), (result, Static(0)), {})
     return result
 
 
@@ -334,8 +330,6 @@ def _is_unknown(lowering: Lowering, item: Any) -> bool:
 
 def _elementwise_constant(primitive: Primitive) -> bool:
     """Whether this is a comparison or the like: operands without derivative."""
-    from gradscribe.primitives.typing import elementwise_type
-
     return primitive.type_rule is elementwise_type
 
 

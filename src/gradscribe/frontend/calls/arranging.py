@@ -82,15 +82,13 @@ def _require(
 ) -> Any:
     """`np.require(a, dtype, requirements)`: what `np.asarray` gives, in the order that is asked
     for. What may be copied for another reason is left to NumPy."""
-    from gradscribe.frontend.calls import dispatch
-
     given = dict(zip(("a", "dtype", "requirements"), arguments, strict=False)) | keywords
     order = _order_of(lowering, given.get("requirements", Static(None)))
     if order is None or not given.keys() <= {"a", "dtype", "requirements"} or "a" not in given:
         return opaque.call(lowering, node, np.require, arguments, keywords)
     dtype = given.get("dtype", Static(None))
     asked = {"dtype": dtype, "order": order}
-    return dispatch.call(lowering, node, Static(np.asarray), (given["a"],), asked)
+    return lowering.call(node, Static(np.asarray), (given["a"],), asked)
 
 
 def _order_of(lowering: Lowering, requirements: Any) -> Static | None:

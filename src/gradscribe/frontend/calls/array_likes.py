@@ -73,12 +73,10 @@ def is_of_numpy(operand: Any) -> bool:
 
 def _counted(lowering: Lowering, node: Any, item: Any) -> Any:
     """A range as the array of its numbers."""
-    from gradscribe.frontend.calls.dispatch import call
-
     if not isinstance(item, Iteration) or item.kind != "range":
         return item
-    numbers = call(lowering, node, Static(np.arange), item.parts, {})
-    return call(lowering, node, Static(np.flip), (numbers,), {}) if item.reversed else numbers
+    numbers = lowering.call(node, Static(np.arange), item.parts, {})
+    return lowering.call(node, Static(np.flip), (numbers,), {}) if item.reversed else numbers
 
 
 def _as_array(lowering: Lowering, node: Any, item: Any) -> Any:
@@ -95,15 +93,13 @@ def _refuse_iterator(lowering: Lowering, node: Any, item: Any) -> Any:
 
 def _items_as_arrays(lowering: Lowering, node: Any, item: Any) -> Any:
     """A tuple or list of arrays, some of which are given as lists, or an array of them."""
-    from gradscribe.frontend.calls.dispatch import call
-
     if isinstance(item, tuple):  # positional arguments
         return tuple(_as_array(lowering, node, below) for below in item)
     items = known_items(lowering, item)
     if items is None:
         if _is_list_of_lists(lowering, item):
             item = as_array(lowering, node, item)
-        return call(lowering, node, Static(list), (item,), {}) if isinstance(item, Ref) else item
+        return lowering.call(node, Static(list), (item,), {}) if isinstance(item, Ref) else item
     if not any(isinstance(below, (ListRef, TupleOf)) for below in items):
         return item
     return TupleOf(tuple(_as_array(lowering, node, below) for below in items))
@@ -117,11 +113,9 @@ def _is_list_of_lists(lowering: Lowering, item: Any) -> bool:
 
 def _counted_arrays(lowering: Lowering, node: Any, item: Any) -> Any:
     """A tuple of arrays, as many as there are in the specializing call."""
-    from gradscribe.frontend.calls.unpacking import unpacked
-
     if not isinstance(item, (Ref, ListRef)):
         return item
-    return _items_as_arrays(lowering, node, TupleOf(unpacked(lowering, node, item)))
+    return _items_as_arrays(lowering, node, TupleOf(lowering.unpacked(node, item)))
 
 
 def _takes_arrays(callee: Any) -> bool:

@@ -11,25 +11,23 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend.calls import (
-    application,
     array_changes,
     destinations,
     dividing,
     folding,
-    inlining,
     introspection,
     iteration,
     mathematics,
     opaque,
     reducing,
-    unpacking,
 )
 from gradscribe.frontend.calls.handlers import FUNCTIONS, OBJECTS, Handler
 from gradscribe.frontend.calls.iterators import iterator, taking
+from gradscribe.frontend.calls.lengths import len_of
 from gradscribe.frontend.calls.static_values import effect_argument, object_of, value_of
-from gradscribe.frontend.calls.unpacking import len_of
 from gradscribe.frontend.data import dicts, instances, protocols
 from gradscribe.frontend.data.indices import as_array, nonzero, open_mesh
+from gradscribe.frontend.data.shapes import shape_of
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static, TupleOf, is_number
 from gradscribe.ir.types import INT, Array, Opaque
@@ -51,11 +49,11 @@ def _vectorized(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
                 "leave it out, or loop over the elements",
             )
     given = (value_of(function.value.pyfunc), *operands)
-    return inlining.inline(lowering, node, vectorized, given, keywords)
+    return lowering.inline(node, vectorized, given, keywords)
 
 
 def _tuple(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return TupleOf(unpacking.unpacked(lowering, node, arguments[0]) if arguments else ())
+    return TupleOf(lowering.unpacked(node, arguments[0]) if arguments else ())
 
 
 def _slice(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -70,8 +68,6 @@ def _is_none(item: Any) -> bool:
 
 
 def _shape(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    from gradscribe.frontend.data.attributes import shape_of
-
     known = folding.folded(lowering, node, np.shape, arguments, keywords)
     if known is not None:
         return value_of(known.value)
@@ -95,13 +91,12 @@ def _ndim(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 
 def _divmod(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    from gradscribe.frontend.operators import operate
 
     if any(map(instances.has_methods, arguments)):
         found = protocols.operate(lowering, node, divmod, arguments)
         error = TypeError("unsupported operand type(s) for divmod()")
         return lowering.raises(node, error) if found is None else found
-    parts = (operate(lowering, node, op, *arguments) for op in (operator.floordiv, operator.mod))
+    parts = (lowering.operate(node, op, *arguments) for op in (operator.floordiv, operator.mod))
     return TupleOf(tuple(parts))
 
 
@@ -130,9 +125,7 @@ def _nonzero(callee: Any) -> Handler:
 def _where(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if len(arguments) == 1 and not keywords:
         return nonzero(lowering, node, np.nonzero, arguments[0])
-    return application.apply_primitive(
-        lowering, node, PRIMITIVES[np.where], np.where, arguments, keywords
-    )
+    return lowering.apply_primitive(node, PRIMITIVES[np.where], np.where, arguments, keywords)
 
 
 def _limits(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

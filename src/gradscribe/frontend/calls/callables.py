@@ -7,18 +7,15 @@ import operator
 from typing import Any
 
 from gradscribe.frontend.calls import (
-    application,
     handlers,
     iteration_prelude,
     positions,
     static_values,
 )
-from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.data.attributes import attribute
 from gradscribe.frontend.data.stores import store_item
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.operators import BINARY, COMPARE, UNARY, membership, operate, truth
+from gradscribe.frontend.operators import BINARY, COMPARE, UNARY
 from gradscribe.frontend.values import (
     DictRef,
     InstanceRef,
@@ -38,7 +35,7 @@ _KNOWN = (Static, InstanceRef, Ref, TupleOf, ListRef, DictRef)
 def _partial(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     function, *first = arguments
     is_known = isinstance(function, _KNOWN) or is_number(function)
-    if is_known and calls.call(lowering, node, Static(callable), (function,), {}) == Static(False):
+    if is_known and lowering.call(node, Static(callable), (function,), {}) == Static(False):
         lowering.raises(node, TypeError("the first argument must be callable"))
     return PartialOf(function, tuple(first), keywords)
 
@@ -57,19 +54,19 @@ def _call_partial(lowering: Lowering, node: Any, arguments: Any, keywords: Any) 
     partial: functools.partial[Any] = callee.value
     given = (*map(static_values.value_of, partial.args), *rest)
     named = {name: static_values.value_of(item) for name, item in partial.keywords.items()}
-    return calls.call(lowering, node, Static(partial.func), given, named | keywords)
+    return lowering.call(node, Static(partial.func), given, named | keywords)
 
 
 def _operator(callee: Any) -> handlers.Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        return operate(lowering, node, callee, *arguments)
+        return lowering.operate(node, callee, *arguments)
 
     return handler
 
 
 def _index(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     number = positions.integer(lowering, node, *arguments)
-    return application.apply_primitive(lowering, node, PRIMITIVES[int], int, (number,), {})
+    return lowering.apply_primitive(node, PRIMITIVES[int], int, (number,), {})
 
 
 def _power(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -77,31 +74,31 @@ def _power(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     named = {"base": 0, "exp": 1}
     if len(arguments) + len(keywords) == 2 and keywords.keys() <= named.keys():
         operands = (*arguments, *(keywords[name] for name in named if name in keywords))
-        return operate(lowering, node, operator.pow, *operands)
+        return lowering.operate(node, operator.pow, *operands)
     given = PRIMITIVES[pow], pow, arguments, keywords
-    return application.apply_primitive(lowering, node, *given)
+    return lowering.apply_primitive(node, *given)
 
 
 def _truth(wanted: bool) -> handlers.Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        found = truth(lowering, arguments[0])
+        found = lowering.truth(arguments[0])
         if isinstance(found, bool):
             return Static(found is wanted)
         callee = bool if wanted else operator.not_
         return (
-            calls.call(lowering, node, Static(callee), (found,), {})
+            lowering.call(node, Static(callee), (found,), {})
             if wanted
-            else operate(lowering, node, callee, found)
+            else lowering.operate(node, callee, found)
         )
 
     return handler
 
 
 def _bool(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    found = truth(lowering, arguments[0]) if arguments else False
+    found = lowering.truth(arguments[0]) if arguments else False
     if isinstance(found, bool):
         return Static(found)
-    return application.apply_primitive(lowering, node, PRIMITIVES[bool], bool, (found,), {})
+    return lowering.apply_primitive(node, PRIMITIVES[bool], bool, (found,), {})
 
 
 def _getitem(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -115,7 +112,7 @@ def _setitem(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
 
 def _contains(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     container, item = arguments
-    return membership(lowering, node, True, item, container)
+    return lowering.membership(node, True, item, container)
 
 
 def _call_itemgetter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -132,7 +129,7 @@ def _call_attrgetter(lowering: Lowering, node: Any, arguments: Any, keywords: An
     for dotted in names:
         item = owner
         for name in dotted.split("."):
-            item = attribute(lowering, node, item, name)
+            item = lowering.attribute(node, item, name)
         items.append(item)
     return items[0] if len(items) == 1 else TupleOf(tuple(items))
 
@@ -144,9 +141,9 @@ def _call_methodcaller(lowering: Lowering, node: Any, arguments: Any, keywords: 
     if isinstance(made, functools.partial):
         given, named = (*made.args, *given), made.keywords
     name, *rest = given
-    method = attribute(lowering, node, owner, name)
+    method = lowering.attribute(node, owner, name)
     named = {key: static_values.value_of(item) for key, item in named.items()}
-    return calls.call(lowering, node, method, tuple(map(static_values.value_of, rest)), named)
+    return lowering.call(node, method, tuple(map(static_values.value_of, rest)), named)
 
 
 _OPERATORS = {*BINARY.values(), *COMPARE.values(), *UNARY.values()} - {operator.not_}

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import GradscribeError
-from gradscribe.frontend.calls import application, array_changes
-from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import array_changes
 from gradscribe.frontend.data.indices import as_array, step_of
 from gradscribe.frontend.data.stores import accumulate, check_dtype, store
 from gradscribe.frontend.data.subscripts import part_of
@@ -43,7 +42,7 @@ def change(
         for i, a in enumerate(arguments)
     )
     try:
-        result = calls.call(lowering, node, Static(function), arguments, keywords)
+        result = lowering.call(node, Static(function), arguments, keywords)
     except GradscribeError as error:
         error.location = location
         raise
@@ -184,8 +183,6 @@ def store_result(
         )
     if where is not None:
         choice = (where, result, out)
-        result = application.apply_primitive(
-            lowering, node, PRIMITIVES[np.where], np.where, choice, {}
-        )
+        result = lowering.apply_primitive(node, PRIMITIVES[np.where], np.where, choice, {})
     store(lowering, node, out, result)
     return out

@@ -12,7 +12,6 @@ import numpy as np
 from gradscribe.errors import CompiledCodeError
 from gradscribe.frontend import dependencies, outside
 from gradscribe.frontend.calls import (
-    application,
     destinations,
     fitting,
     folding,
@@ -189,7 +188,7 @@ def _call_object(
         for item in arguments:
             if isinstance(item, Static):
                 outside.refuse_derived_number(lowering, item.value, "")
-        return application.apply_primitive(lowering, node, primitive, callee, arguments, keywords)
+        return lowering.apply_primitive(node, primitive, callee, arguments, keywords)
     if composition is not None and not (
         _is_static(arguments, keywords) and type(callee) not in DISTRIBUTIONS
     ):

@@ -14,16 +14,13 @@ import numpy as np
 
 from gradscribe.frontend import outside
 from gradscribe.frontend.calls import (
-    application,
     folding,
-    inlining,
     number_classes,
     opaque,
     positions,
     prelude,
     unpacking,
 )
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.indices import as_array
 from gradscribe.frontend.data.sequences import known_items, new_list
 from gradscribe.frontend.data.subscripts import read_item
@@ -46,14 +43,14 @@ def _diag(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     given = {**dict(zip("vk", arguments, strict=False)), **keywords}
     vector = given["v"]
     if not isinstance(vector, (Ref, Value)):
-        vector = calls.call(lowering, node, Static(np.asarray), (vector,), {})
+        vector = lowering.call(node, Static(np.asarray), (vector,), {})
     type_ = lowering.value(vector).type
     if not isinstance(type_, Array) or type_.rank not in (1, 2):
         lowering.raises(node, ValueError("Input must be 1- or 2-d."))
     is_vector = type_.rank == 1
     function = np.diagflat if is_vector else np.diagonal
     operands = (vector, given.get("k", Static(0)))
-    return application.apply_primitive(lowering, node, PRIMITIVES[function], function, operands, {})
+    return lowering.apply_primitive(node, PRIMITIVES[function], function, operands, {})
 
 
 def _split(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -76,13 +73,13 @@ def _split(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         if count < 1:
             lowering.raises(node, ValueError("number sections must be larger than 0"))
         bounds: list[Any] = [
-            inlining.inline(lowering, node, prelude.end_of_part, (array, Static(i), parts, axis))
+            lowering.inline(node, prelude.end_of_part, (array, Static(i), parts, axis))
             for i in range(1, count)
         ]
     elif (items := _items(lowering, parts)) is not None:
         bounds = list(items)
     elif unpacking.is_counted(lowering, parts):
-        bounds = list(unpacking.unpacked(lowering, node, parts))
+        bounds = list(lowering.unpacked(node, parts))
     else:
         lowering.unsupported(
             node,
@@ -94,7 +91,7 @@ def _split(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return new_list(
         lowering,
         tuple(
-            inlining.inline(lowering, node, prelude.part, (array, start, stop, axis))
+            lowering.inline(node, prelude.part, (array, start, stop, axis))
             for start, stop in slices
         ),
     )
@@ -111,9 +108,7 @@ def _array(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     copy = keywords.get("copy")
     if isinstance(copy, Static) and copy.value is True:
         keywords = {name: item for name, item in keywords.items() if name != "copy"}
-    return application.apply_primitive(
-        lowering, node, PRIMITIVES[np.array], np.array, arguments, keywords
-    )
+    return lowering.apply_primitive(node, PRIMITIVES[np.array], np.array, arguments, keywords)
 
 
 def _diff(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -125,8 +120,8 @@ def _diff(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     ends = tuple(given.pop(name, Static(None)) for name in ("prepend", "append"))
     if ends != (Static(None), Static(None)) and "a" in given:
         operands = (given["a"], given.get("axis", Static(-1)), *ends)
-        given["a"] = inlining.inline(lowering, node, prelude.extended, operands)
-    return application.apply_primitive(lowering, node, PRIMITIVES[np.diff], np.diff, (), given)
+        given["a"] = lowering.inline(node, prelude.extended, operands)
+    return lowering.apply_primitive(node, PRIMITIVES[np.diff], np.diff, (), given)
 
 
 def _size(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -142,11 +137,11 @@ def _size(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if found is not None:
         return found
     if axis.value is not None:
-        lengths = calls.call(lowering, node, Static(np.shape), (array,), {})
+        lengths = lowering.call(node, Static(np.shape), (array,), {})
         return read_item(lowering, node, lengths, axis)
     if is_number(array):
         return Static(1)
-    return application.apply_primitive(lowering, node, PRIMITIVES[np.size], np.size, (array,), {})
+    return lowering.apply_primitive(node, PRIMITIVES[np.size], np.size, (array,), {})
 
 
 def _cross(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -155,14 +150,12 @@ def _cross(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if not keywords and len(operands) == 2:
         flat = [isinstance(x, (Ref, Value)) and _has_two(lowering, x) for x in operands]
         if all(flat):
-            return inlining.inline(lowering, node, cross_in_plane, operands)
+            return lowering.inline(node, cross_in_plane, operands)
         operands = tuple(
-            inlining.inline(lowering, node, out_of_plane, (x,)) if is_flat else x
+            lowering.inline(node, out_of_plane, (x,)) if is_flat else x
             for x, is_flat in zip(operands, flat, strict=True)
         )
-    return application.apply_primitive(
-        lowering, node, PRIMITIVES[np.cross], np.cross, operands, keywords
-    )
+    return lowering.apply_primitive(node, PRIMITIVES[np.cross], np.cross, operands, keywords)
 
 
 def _qr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -174,7 +167,7 @@ def _qr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if isinstance(type_, Array) and type_.rank > 1:
         wide = lowering.builder.facts.at_least(type_.dims[-2] - type_.dims[-1], 0) is False
     primitive = PRIMITIVES[wide_qr if wide else np.linalg.qr]
-    return application.apply_primitive(lowering, node, primitive, np.linalg.qr, (matrix,), given)
+    return lowering.apply_primitive(node, primitive, np.linalg.qr, (matrix,), given)
 
 
 def _has_two(lowering: Lowering, item: Any) -> bool:
@@ -199,9 +192,7 @@ def _einsum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
         view = _view_of_axes(lowering, node, *arguments)
         if view is not None:
             return view
-    return application.apply_primitive(
-        lowering, node, PRIMITIVES[np.einsum], np.einsum, arguments, keywords
-    )
+    return lowering.apply_primitive(node, PRIMITIVES[np.einsum], np.einsum, arguments, keywords)
 
 
 def _view_of_axes(lowering: Lowering, node: Any, subscripts: Static, operand: Any) -> Any:
@@ -221,10 +212,8 @@ def _view_of_axes(lowering: Lowering, node: Any, subscripts: Static, operand: An
     if axes == result:
         return array
     if len(axes.value) == len(result.value):
-        return calls.call(lowering, node, Static(np.transpose), (array, result), {})
-    return application.apply_primitive(
-        lowering, node, EINSUM_VIEW, np.einsum, (array, axes, result), {}
-    )
+        return lowering.call(node, Static(np.transpose), (array, result), {})
+    return lowering.apply_primitive(node, EINSUM_VIEW, np.einsum, (array, axes, result), {})
 
 
 def _numbers(lowering: Lowering, item: Any) -> list[Any] | None:
@@ -239,9 +228,7 @@ def _eigen(callee: Any) -> Any:
     """`np.linalg.eig(a)` and `eigvals`, whose results are complex here whatever the values are."""
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        result = application.apply_primitive(
-            lowering, node, PRIMITIVES[callee], callee, arguments, keywords
-        )
+        result = lowering.apply_primitive(node, PRIMITIVES[callee], callee, arguments, keywords)
         parts = result.items if isinstance(result, TupleOf) else (result,)
         items = tuple(_as_complex(lowering, node, (part,), {}) for part in parts)
         return TupleOf(items, result.cls) if isinstance(result, TupleOf) else items[0]

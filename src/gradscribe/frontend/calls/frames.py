@@ -73,8 +73,6 @@ def _refuse_repetition(lowering: Lowering, node: Any, frame: Frame) -> None:
 
 def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
     """Lower the body of a function in a new frame; its return value."""
-    from gradscribe.frontend.statements import statements
-
     location, block = lowering.builder.location, lowering.builder.operations
     start = len(block)
     if lowering.frames and location is not None and frame.source.filename.startswith(_PACKAGE):
@@ -86,7 +84,7 @@ def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
                 lowering.builder.location = frame.source.location(frame.source.node.body)
             return _value_of_lambda(lowering, frame)
         frame.names[NOT_RETURNED] = Static(True)
-        statements(lowering, frame.source.node.body)
+        lowering.statements(frame.source.node.body)
         kept_variables.leave(lowering, frame, block, start)
         if RAISED in frame.names and _is_unconditional(lowering):
             if frame.source.whole:
@@ -106,13 +104,12 @@ def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
 
 
 def _value_of_lambda(lowering: Lowering, frame: Frame) -> Any:
-    from gradscribe.frontend.expressions import expression
 
     if len(lowering.frames) > 1:
-        return expression(lowering, frame.source.node.body)
+        return lowering.expression(frame.source.node.body)
     frame.depth = lowering.builder.depth
     try:
-        return expression(lowering, frame.source.node.body)
+        return lowering.expression(frame.source.node.body)
     except HasRaisedError:
         return Static(None)
 

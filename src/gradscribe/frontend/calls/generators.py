@@ -53,14 +53,12 @@ def started(lowering: Lowering, node: Any, frame: Frame) -> OneShot:
 
 def _items(lowering: Lowering, taker: Any, frame: Frame) -> ListRef:
     """The list of all items."""
-    from gradscribe.frontend.calls.frames import inline_frame
-
     _check_end(lowering, taker, frame)
     source = frame.source
     frame.source = _returning_items(source)
     frame.names[_ITEMS] = new_list(lowering, ())
     lowering.generators.yielded.append({})
-    found: ListRef = inline_frame(lowering, taker, frame)
+    found: ListRef = lowering.inline_frame(taker, frame)
     yielded = lowering.generators.yielded.pop()
     if any(lowering.contents.get(s, held) is not held for s, held in yielded.items()):
         _refuse(lowering, taker, frame, "changes what it has yielded")

@@ -24,6 +24,9 @@ CLASSES: dict[str, Callable[[Lowering, Any, Any, tuple[Any, ...], dict[str, Any]
 """How classes of libraries that need not be there (`module:Class`) are called; the class itself
 comes after the node."""
 
+NAMEDTUPLE_METHODS: dict[str, Handler] = {}
+"""The methods of namedtuples that make others."""
+
 
 def handler_of(callee: Any) -> Handler | None:
     """Who handles a call of this function or class, if the frontend does it itself."""

@@ -43,19 +43,17 @@ from gradscribe.primitives.registry import CALLED, KNOWN_PARAMETERS
 
 def local_function(lowering: Lowering, node: Any) -> LocalFunction:
     """The value of a `lambda` or nested `def`: its defaults are evaluated now."""
-    from gradscribe.frontend.expressions import expression
-
     arguments = node.args
     positional = [*arguments.posonlyargs, *arguments.args]
     defaults = {
-        p.id: expression(lowering, d)
+        p.id: lowering.expression(d)
         for p, d in zip(
             positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True
         )
     }
     for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
         if default is not None:
-            defaults[parameter.id] = expression(lowering, default)
+            defaults[parameter.id] = lowering.expression(default)
     return LocalFunction(node, lowering.frame, defaults)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend import dependencies, outside
-from gradscribe.frontend.calls import number_classes, opaque, tensors, unpacking
+from gradscribe.frontend.calls import number_classes, opaque, tensors
 from gradscribe.frontend.calls.handlers import Handler
 from gradscribe.frontend.calls.static_values import object_of
 from gradscribe.frontend.data import instances, objects, standard_classes
@@ -35,7 +35,7 @@ from gradscribe.primitives.static import is_integer
 def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     accepted = outside.opened(lowering, arguments[1])
     is_tuple = isinstance(accepted, (TupleOf, ObjectRef))
-    classes = unpacking.unpacked(lowering, node, accepted) if is_tuple else (accepted,)
+    classes = lowering.unpacked(node, accepted) if is_tuple else (accepted,)
     if opaque.is_opaque(arguments[0]):
         return opaque.emit(lowering, isinstance, arguments, keywords, BOOL)
     asked = tuple(c.value for c in classes)
@@ -221,12 +221,11 @@ def _attribute_name(lowering: Lowering, node: Any, item: Any) -> str:
 
 
 def _getattr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    from gradscribe.frontend.data.attributes import attribute
 
     name = _attribute_name(lowering, node, arguments[1])
     if len(arguments) == 3 and not has_attribute(lowering, node, arguments[0], name):
         return arguments[2]
-    return attribute(lowering, node, arguments[0], name)
+    return lowering.attribute(node, arguments[0], name)
 
 
 def _callable(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

@@ -16,16 +16,11 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend.calls import (
-    application,
     at_once,
     handlers,
-    inlining,
     opaque,
     positions,
-    reducing,
-    unpacking,
 )
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.calls import iteration_prelude as prelude
 from gradscribe.frontend.calls import itertools_prelude as tools
@@ -34,8 +29,9 @@ from gradscribe.frontend.control import first_and_rest
 from gradscribe.frontend.data import instances, run_time_sets
 from gradscribe.frontend.data.indices import as_array
 from gradscribe.frontend.data.sequences import is_empty, new_list
+from gradscribe.frontend.data.shapes import shape_of
+from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.operators import operate, truth
 from gradscribe.frontend.values import DictRef, Iteration, ListRef, Ref, Static, TupleOf, is_number
 from gradscribe.ir.core import Value
 from gradscribe.primitives.registry import PRIMITIVES
@@ -78,8 +74,8 @@ def _map(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     over = parts[0] if len(parts) == 1 else iterations.zipped(lowering, node, parts)
 
     def mapped(item: Any) -> Any:
-        given = (item,) if len(parts) == 1 else unpacking.unpacked(lowering, node, item)
-        return calls.call(lowering, node, function, tuple(given), {})
+        given = (item,) if len(parts) == 1 else lowering.unpacked(node, item)
+        return lowering.call(node, function, tuple(given), {})
 
     if node is lowering.loops.iterable or iterations.is_endless(over):
         return Iteration("map", (over, mapped))
@@ -87,7 +83,7 @@ def _map(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if items is not None:
         return new_list(lowering, items)
     one = prelude.mapped if len(parts) == 1 else prelude.star_mapped
-    return inlining.inline(lowering, node, one, (function, over))
+    return lowering.inline(node, one, (function, over))
 
 
 def _starmap(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -95,15 +91,15 @@ def _starmap(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
     if node is lowering.loops.iterable:
 
         def mapped(row: Any) -> Any:
-            given = unpacking.unpacked(lowering, node, row)
-            return calls.call(lowering, node, function, given, {})
+            given = lowering.unpacked(node, row)
+            return lowering.call(node, function, given, {})
 
         return Iteration("map", (iterations.over(lowering, node, iterable), mapped))
     items = known_items(lowering, node, iterable)
     if items is None:
-        return inlining.inline(lowering, node, prelude.star_mapped, (function, iterable))
-    rows = (unpacking.unpacked(lowering, node, item) for item in items)
-    return new_list(lowering, tuple(calls.call(lowering, node, function, row, {}) for row in rows))
+        return lowering.inline(node, prelude.star_mapped, (function, iterable))
+    rows = (lowering.unpacked(node, item) for item in items)
+    return new_list(lowering, tuple(lowering.call(node, function, row, {}) for row in rows))
 
 
 def _filter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -117,13 +113,13 @@ def _filter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
         if all(isinstance(flag, bool) for _, flag in kept):
             return new_list(lowering, tuple(item for item, flag in kept if flag))
         trial.take_back()
-    return inlining.inline(lowering, node, prelude.filtered, (function, iterable))
+    return lowering.inline(node, prelude.filtered, (function, iterable))
 
 
 def _holds(lowering: Lowering, node: Any, function: Any, item: Any) -> bool | Value:
     if isinstance(function, Static) and function.value is bool:
-        return truth(lowering, item)
-    return truth(lowering, calls.call(lowering, node, function, (item,), {}))
+        return lowering.truth(item)
+    return lowering.truth(lowering.call(node, function, (item,), {}))
 
 
 def _reduce(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -136,13 +132,13 @@ def _reduce(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
             error = TypeError("reduce() of empty iterable with no initial value")
             lowering.raises(node, error)
         for item in items:
-            result = calls.call(lowering, node, function, (result, item), {})
+            result = lowering.call(node, function, (result, item), {})
         return result
     iteration = iterations.over(lowering, node, iterable)
     if not initial:
         first, iteration = _divided(lowering, node, iteration)
         initial = [first]
-    return inlining.inline(lowering, node, prelude.reduced, (function, iteration, initial[0]))
+    return lowering.inline(node, prelude.reduced, (function, iteration, initial[0]))
 
 
 def _divided(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, Iteration]:
@@ -167,13 +163,13 @@ def _accumulate(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
         items = itertools.chain(starts, items)
         made = list(itertools.islice(items, 1))
         for item in items:
-            made.append(calls.call(lowering, node, function, (made[-1], item), {}))
+            made.append(lowering.call(node, function, (made[-1], item), {}))
         return new_list(lowering, tuple(made))
     iteration = iterations.over(lowering, node, iterable)
     if not starts:
         first, iteration = _divided(lowering, node, iteration)
         starts = [first]
-    return inlining.inline(lowering, node, prelude.accumulated, (function, iteration, starts[0]))
+    return lowering.inline(node, prelude.accumulated, (function, iteration, starts[0]))
 
 
 def _sum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -189,7 +185,7 @@ def _sum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         (iterable,) = iterable.parts
     if isinstance(iterable, (Iteration, DictRef, Static)):
         items = known_items(lowering, node, iterable)
-        listed = reducing.listed(lowering, node, (iterable,), {}) if items is None else None
+        listed = lowering.listed(node, (iterable,), {}) if items is None else None
         iterable = TupleOf(items) if items is not None else listed
     if isinstance(iterable, ListRef) and is_empty(lowering, iterable):
         return start
@@ -198,30 +194,28 @@ def _sum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     others = any(instances.is_object(i) or isinstance(i, structured) for i in items or ())
     if items and (others or not is_number(start)):
         for item in items:
-            start = operate(lowering, node, operator.add, start, item)
+            start = lowering.operate(node, operator.add, start, item)
         return start
     if not is_number(start):
         iteration = iterations.over(lowering, node, iterable)
         added = (Static(operator.add), iteration, start)
-        return inlining.inline(lowering, node, prelude.reduced, added)
+        return lowering.inline(node, prelude.reduced, added)
     given = (iterable,) if isinstance(start, Static) and start.value == 0 else (iterable, start)
-    return application.apply_primitive(
-        lowering, node, PRIMITIVES[builtins.sum], builtins.sum, given, {}
-    )
+    return lowering.apply_primitive(node, PRIMITIVES[builtins.sum], builtins.sum, given, {})
 
 
 def _chain(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     columns = [known_items(lowering, node, item) for item in arguments]
     if all(column is not None for column in columns):
         return new_list(lowering, tuple(item for column in columns for item in column or ()))
-    return inlining.inline(lowering, node, prelude.chained, (TupleOf(tuple(arguments)),))
+    return lowering.inline(node, prelude.chained, (TupleOf(tuple(arguments)),))
 
 
 def _chain_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     items = known_items(lowering, node, arguments[0])
     if items is not None:
         return _chain(lowering, node, items, {})
-    return inlining.inline(lowering, node, prelude.chained, tuple(arguments))
+    return lowering.inline(node, prelude.chained, tuple(arguments))
 
 
 def _product(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -234,7 +228,7 @@ def _product(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
     loops = {2: prelude.pairs, 3: prelude.triples}.get(len(iterables))
     if loops is None:
         lowering.unsupported(node, "`product` of so many iterables", "write nested loops")
-    return inlining.inline(lowering, node, loops, iterables)
+    return lowering.inline(node, loops, iterables)
 
 
 def _few(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...] | None:
@@ -260,8 +254,8 @@ def _chosen(callee: Any) -> handlers.Handler:
         loops = _NESTED.get((callee, *sizes))
         if known_rows is None and loops is not None:
             if isinstance(iterable, Iteration):
-                iterable = reducing.listed(lowering, node, (iterable,), {})
-            return inlining.inline(lowering, node, loops, (iterable,))
+                iterable = lowering.listed(node, (iterable,), {})
+            return lowering.inline(node, loops, (iterable,))
         if known_rows is None:
             iteration = iterations.over(lowering, node, iterable)
             count = lowering.builder.facts.sampled(first_and_rest.trips(lowering, iteration))
@@ -296,14 +290,12 @@ def _pairwise(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
     if items is not None:
         return new_list(lowering, tuple(map(TupleOf, itertools.pairwise(items))))
     if isinstance(arguments[0], Iteration):
-        arguments = (reducing.listed(lowering, node, arguments, {}),)
+        arguments = (lowering.listed(node, arguments, {}),)
     at_once.note(lowering, "`pairwise`", arguments)  # each item is read as the second of a pair
-    return inlining.inline(lowering, node, prelude.pairwise, tuple(arguments))
+    return lowering.inline(node, prelude.pairwise, tuple(arguments))
 
 
 def _islice(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    from gradscribe.frontend.data.subscripts import read_item
-
     iterable, *bounds = arguments
     parts = [None if isinstance(b, Static) and b.value is None else b for b in bounds]
     if isinstance(iterable, Iteration):
@@ -312,7 +304,7 @@ def _islice(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
         taken = iterations.part_of(lowering, node, iterable, part)
         if taken is not None:
             return taken
-        iterable = reducing.listed(lowering, node, (iterable,), {})
+        iterable = lowering.listed(node, (iterable,), {})
     return read_item(lowering, node, iterable, slice(*parts))
 
 
@@ -320,9 +312,7 @@ def _indices(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
     """`np.ndindex(n, m)`, and of a shape: `divmod` of a number that counts."""
     if any(map(opaque.is_opaque, arguments)):
         opaque.refuse(lowering, node)
-    lengths = (
-        unpacking.unpacked(lowering, node, arguments[0]) if _is_shape(arguments) else arguments
-    )
+    lengths = lowering.unpacked(node, arguments[0]) if _is_shape(arguments) else arguments
     return _numbered(lowering, node, tuple(lengths), lambda index: index)
 
 
@@ -332,9 +322,6 @@ def _is_shape(arguments: Any) -> bool:
 
 def _enumerated(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`np.ndenumerate(x)`."""
-    from gradscribe.frontend.data.attributes import shape_of
-    from gradscribe.frontend.data.subscripts import read_item
-
     array = as_array(lowering, node, arguments[0])
 
     def pair(index: TupleOf) -> TupleOf:
@@ -351,13 +338,13 @@ def _numbered(
         lowering.unsupported(node, "an array without axes has no indices", "use its one item")
     count = lengths[0]
     for length in lengths[1:]:
-        count = operate(lowering, node, operator.mul, count, length)
+        count = lowering.operate(node, operator.mul, count, length)
 
     def mapped(number: Any) -> Any:
         index: list[Any] = []
         for length in lengths[:0:-1]:
-            index.insert(0, operate(lowering, node, operator.mod, number, length))
-            number = operate(lowering, node, operator.floordiv, number, length)
+            index.insert(0, lowering.operate(node, operator.mod, number, length))
+            number = lowering.operate(node, operator.floordiv, number, length)
         return item(TupleOf((number, *index)))
 
     return Iteration("map", (Iteration("range", (Static(0), count, Static(1))), mapped))
@@ -372,8 +359,8 @@ def _from_iterator(lowering: Lowering, node: Any, arguments: Any, keywords: Any)
             "`np.fromiter` takes items and `dtype` alone here",
             "call it as `np.fromiter(items, dtype)`, or use `np.array`",
         )
-    given = (reducing.listed(lowering, node, (items,), {}), *rest)
-    return calls.call(lowering, node, Static(np.array), given, keywords)
+    given = (lowering.listed(node, (items,), {}), *rest)
+    return lowering.call(node, Static(np.array), given, keywords)
 
 
 handlers.FUNCTIONS.update(

@@ -11,8 +11,8 @@ from typing import Any
 import gast
 
 from gradscribe.frontend import outside
-from gradscribe.frontend.calls import inlining, iterators, opaque, positions, texts, unpacking
 from gradscribe.frontend.calls import iteration_prelude as prelude
+from gradscribe.frontend.calls import iterators, lengths, opaque, positions, texts
 from gradscribe.frontend.calls.raised import as_python, make_iterator
 from gradscribe.frontend.data import (
     class_attributes,
@@ -66,7 +66,7 @@ def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
         return Iteration("range", (Static(r.start), Static(r.stop), Static(r.step)))
     if isinstance(item, (TupleOf, ListRef, DictRef, Static)):
         owner = item if isinstance(item, (ListRef, DictRef, ViewOf)) else None
-        return Iteration("static", unpacking.unpacked(lowering, node, item), owner=owner)
+        return Iteration("static", lowering.unpacked(node, item), owner=owner)
     raise_for_number(lowering, node, item)
     if opaque.is_opaque(item) and not run_time_sets.is_set(item):
         opaque.refuse(lowering, node)
@@ -103,7 +103,7 @@ def _object_iteration(lowering: Lowering, node: Any, item: Any) -> Iteration:
     following = class_attributes.method(lowering, found, "__next__")
     if following is not None:
         _check_end(lowering, node, following)
-        found = inlining.inline(lowering, node, prelude.taken, (found,))
+        found = lowering.inline(node, prelude.taken, (found,))
     return _counted(lowering, node, item) if found is item else over(lowering, node, found)
 
 
@@ -181,7 +181,7 @@ def _plain_items(lowering: Lowering, node: Any, item: Iteration) -> tuple[Any, .
     if item.kind == "static":
         items = item.parts
         if item.owner is not None:
-            items = unpacking.unpacked(lowering, node, item.owner)[item.skipped :]
+            items = lowering.unpacked(node, item.owner)[item.skipped :]
         return items[::-1] if item.reversed else items
     if item.kind == "range":
         ends = (positions.static_integer(lowering, node, part) for part in item.parts)
@@ -191,7 +191,7 @@ def _plain_items(lowering: Lowering, node: Any, item: Iteration) -> tuple[Any, .
         indices = unrolled(lowering, node, item.parts[0])
         return tuple(subscripts.read_item(lowering, node, item.parts[1], i) for i in indices)
     if item.kind in ("array", "sequence"):
-        rows = unpacking.unpacked(lowering, node, item.parts[0])
+        rows = lowering.unpacked(node, item.parts[0])
         return rows[::-1] if item.reversed else rows
     return lowering.unsupported(
         node, "the number of items is not known", "make a list of them first, or loop with `for`"
@@ -236,7 +236,7 @@ def _count(lowering: Lowering, node: Any, part: Iteration) -> Any:
             "`strict=True` for an iterator whose items are not counted",
             "make a list of it first, as in `zip(list(a), b, strict=True)`",
         )
-    return unpacking.length(lowering, part if part.kind == "range" else part.parts[0])
+    return lengths.length(lowering, part if part.kind == "range" else part.parts[0])
 
 
 def _compare_counts(lowering: Lowering, node: Any, first: Any, other: Any, position: int) -> None:
@@ -249,7 +249,7 @@ def _compare_counts(lowering: Lowering, node: Any, first: Any, other: Any, posit
     if equal is False:
         lowering.raises(node, ValueError(what))
     if equal is None:
-        unpacking.raise_where(lowering, node, operator.ne, (first, other), what)
+        lengths.raise_where(lowering, node, operator.ne, (first, other), what)
 
 
 def zipped(lowering: Lowering, node: Any, parts: tuple[Iteration, ...]) -> Iteration:

@@ -10,13 +10,12 @@ import operator
 import sys
 from typing import Any
 
-from gradscribe.frontend.calls import at_once, handlers, inlining, iterators, reducing, unpacking
+from gradscribe.frontend.calls import at_once, handlers, iterators, lengths
 from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.calls import itertools_prelude as prelude
 from gradscribe.frontend.calls.iterators import iterator, made
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.operators import operate
 from gradscribe.frontend.values import Iteration, OneShot, Static, TupleOf
 from gradscribe.ir.types import Tuple
 
@@ -24,8 +23,8 @@ from gradscribe.ir.types import Tuple
 def _written_as(function: Any) -> handlers.Handler:
     """Of a function written in Python, the one that makes an iterator over what it gives."""
     return iterator(
-        lambda lowering, node, arguments, keywords: inlining.inline(
-            lowering, node, function, arguments, keywords
+        lambda lowering, node, arguments, keywords: lowering.inline(
+            node, function, arguments, keywords
         )
     )
 
@@ -33,29 +32,29 @@ def _written_as(function: Any) -> handlers.Handler:
 def _zip_longest(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if len(arguments) != 2:
         lowering.unsupported(node, "`zip_longest` of so many iterables", "zip two at a time")
-    lists = [reducing.listed(lowering, node, (item,), {}) for item in arguments]
+    lists = [lowering.listed(node, (item,), {}) for item in arguments]
     fill = keywords.get("fillvalue", Static(None))
-    return inlining.inline(lowering, node, prelude.zipped_longest, (*lists, fill))
+    return lowering.inline(node, prelude.zipped_longest, (*lists, fill))
 
 
 def columns(lowering: Lowering, node: Any, rows: Any) -> Any:
     """`zip(*rows)` of a list of tuples whose length only the run tells: an iterator over lists, in
     the place of tuples of that length. None for other values."""
-    if not unpacking.has_run_time_length(lowering, rows):
+    if not lengths.has_run_time_length(lowering, rows):
         return None
     item = getattr(lowering.value(rows).type, "item", None)
     if not isinstance(item, Tuple):
         return None
     what = "zip(*rows) of no rows has no columns"
-    unpacking.raise_for_length(lowering, node, rows, operator.eq, 0, what)
+    lengths.raise_for_length(lowering, node, rows, operator.eq, 0, what)
     numbers = map(Static, range(len(item.items)))
-    found = tuple(inlining.inline(lowering, node, prelude.column, (rows, n)) for n in numbers)
+    found = tuple(lowering.inline(node, prelude.column, (rows, n)) for n in numbers)
     return made(lowering, lambda taker: TupleOf(found), (rows,))
 
 
 def _groupby(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     given = (*arguments, *keywords.values(), Static(None))[:2]
-    rows = iterations.over(lowering, node, inlining.inline(lowering, node, prelude.grouped, given))
+    rows = iterations.over(lowering, node, lowering.inline(node, prelude.grouped, given))
     former: list[OneShot] = []
 
     def row(pair: TupleOf) -> TupleOf:
@@ -72,7 +71,7 @@ def _tee(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     source, *count = arguments
     depth = len(lowering.generators.early)
     at_once.note(lowering, "`tee`", (source,))
-    items = reducing.listed(lowering, node, (source,), {})
+    items = lowering.listed(node, (source,), {})
     taken = at_once.since(lowering, depth)
     at_once.refuse_effects(lowering, node, taken)
 
@@ -91,18 +90,18 @@ def _count(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     over = Iteration("range", (start, Static(sys.maxsize), step))
 
     def item(number: Any) -> Any:
-        change = operate(lowering, node, operator.mul, number, step)
-        return operate(lowering, node, operator.add, start, change)
+        change = lowering.operate(node, operator.mul, number, step)
+        return lowering.operate(node, operator.add, start, change)
 
     return Iteration("endless", (item, over))
 
 
 def _cycle(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    items = reducing.listed(lowering, node, arguments, {})
-    length = unpacking.length(lowering, items)
+    items = lowering.listed(node, arguments, {})
+    length = lengths.length(lowering, items)
 
     def item(number: Any) -> Any:
-        place = operate(lowering, node, operator.mod, number, length)
+        place = lowering.operate(node, operator.mod, number, length)
         return read_item(lowering, node, items, place)
 
     return Iteration("endless", (item, Iteration("map", (_numbers(), item))))
@@ -111,8 +110,8 @@ def _cycle(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 def _repeat(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     given = [*arguments, *keywords.values()]
     if len(given) == 2:
-        one = reducing.listed(lowering, node, (TupleOf((given[0],)),), {})
-        return operate(lowering, node, operator.mul, one, given[1])
+        one = lowering.listed(node, (TupleOf((given[0],)),), {})
+        return lowering.operate(node, operator.mul, one, given[1])
 
     def same(number: Any) -> Any:
         return given[0]

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Iterable
 from typing import Any
 
-from gradscribe.frontend.calls import handlers, inlining, opaque
+from gradscribe.frontend.calls import handlers, opaque
 from gradscribe.frontend.control.branches import branch
 from gradscribe.frontend.data import construction
 from gradscribe.frontend.data.aliasing import changing_items
@@ -14,7 +14,6 @@ from gradscribe.frontend.data.keyed import KeyedItems, is_key, put
 from gradscribe.frontend.data.stores import store_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import hold
-from gradscribe.frontend.operators import membership
 from gradscribe.frontend.values import DictRef, ListRef, Static, Storage, TupleOf
 from gradscribe.ir.core import Method, Primitive, Value
 from gradscribe.ir.types import BOOL, INT, Scalar, Sequence, Tuple
@@ -26,7 +25,7 @@ def enter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     place of another or appended."""
     order, held, key, item = arguments
     if not isinstance(lowering.contents[held.storage], Value):
-        return inlining.inline(lowering, node, put, arguments)
+        return lowering.inline(node, put, arguments)
     key, item = lowering.named(key, ""), lowering.value(item)
     lowering.changes.stored |= {order.storage, held.storage}
     hold(lowering, held.storage, [arguments[3]])
@@ -71,7 +70,7 @@ def _is_key(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     order, key = arguments
     if _has_other_keys(lowering, node, order, key):
         return Static(False)
-    return membership(lowering, node, True, key, order)
+    return lowering.membership(node, True, key, order)
 
 
 def _has_other_keys(lowering: Lowering, node: Any, order: ListRef, key: Any) -> bool:

@@ -167,11 +167,10 @@ class _Body:
         return self._evaluated(node)
 
     def _evaluated(self, node: Any) -> Any:
-        from gradscribe.frontend.expressions import expression
 
         self._lowering.frames.append(self._frame)
         try:
-            found = expression(self._lowering, node)
+            found = self._lowering.expression(node)
         finally:
             self._lowering.frames.pop()
         if isinstance(found, LocalFunction) and found.frame is self._frame:

@@ -16,8 +16,7 @@ import numpy as np
 
 from gradscribe.frontend import wording
 from gradscribe.frontend.calls import derivative_prelude as prelude
-from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import inlining, opaque
+from gradscribe.frontend.calls import opaque
 from gradscribe.frontend.calls.given_derivatives import (
     GivenRule,
     Lengths,
@@ -144,7 +143,7 @@ class Lowered:
             error = self.rule.shape_error(name, "{0}", "{1}")
             check = prelude.check_sum if is_adjoint else prelude.check_same
             parts = map(Static, (error.what, error.advice, error.location, tuple))
-            inlining.inline(self.lowering, self.node, check, (item, like, *parts))
+            self.lowering.inline(self.node, check, (item, like, *parts))
         return self._summed(item, *shapes) if is_adjoint else item
 
     def _summed(self, item: Any, given: Lengths, wanted: Lengths) -> Any:
@@ -159,7 +158,7 @@ class Lowered:
         return item
 
     def _sum(self, item: Any, keywords: dict[str, Any]) -> Any:
-        return calls.call(self.lowering, self.node, Static(np.sum), (item,), keywords)
+        return self.lowering.call(self.node, Static(np.sum), (item,), keywords)
 
     def _kind(self, item: Any) -> str:
         """What a value is called in errors."""

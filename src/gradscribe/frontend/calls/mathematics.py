@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.frontend.calls import application, inlining, prelude, reducing
+from gradscribe.frontend.calls import prelude, reducing
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf, is_number
 from gradscribe.ir.core import Value
@@ -19,17 +19,15 @@ Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
 
 def _product(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`math.prod(items, start=1)`."""
-    from gradscribe.frontend.operators import operate
-
     (source,) = arguments
     total = keywords.get("start", Static(1))
     items = reducing.items_of(lowering, source)
     if items is None:
-        return inlining.inline(lowering, node, prelude.product, (source, total))
+        return lowering.inline(node, prelude.product, (source, total))
     if total == Static(1) and items and isinstance(items[0], Value) and is_number(items[0]):
         total, items = items[0], items[1:]
     for item in items:
-        total = operate(lowering, node, operator.mul, total, item)
+        total = lowering.operate(node, operator.mul, total, item)
     return total
 
 
@@ -45,10 +43,8 @@ def _hypotenuse(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
 
 def _mantissa_and_exponent(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`math.frexp(x)`: the mantissa, which has a derivative, is `x / 2**exponent`."""
-    from gradscribe.frontend.operators import operate
-
     exponent = _apply(lowering, node, math.frexp, arguments).items[1]
-    scale = operate(lowering, node, operator.neg, exponent)
+    scale = lowering.operate(node, operator.neg, exponent)
     return TupleOf((_apply(lowering, node, math.ldexp, (*arguments, scale)), exponent))
 
 
@@ -64,16 +60,16 @@ def _of_items(callee: Any) -> Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         first, *others = arguments
         if not isinstance(first, (ListRef, TupleOf, Ref)):
-            first = reducing.listed(lowering, node, (first,), {})
-        return application.apply_primitive(
-            lowering, node, PRIMITIVES[callee], callee, (first, *others), keywords
+            first = lowering.listed(node, (first,), {})
+        return lowering.apply_primitive(
+            node, PRIMITIVES[callee], callee, (first, *others), keywords
         )
 
     return handler
 
 
 def _apply(lowering: Lowering, node: Any, callee: Any, operands: Any) -> Any:
-    return application.apply_primitive(lowering, node, PRIMITIVES[callee], callee, operands, {})
+    return lowering.apply_primitive(node, PRIMITIVES[callee], callee, operands, {})
 
 
 MATHEMATICS: dict[Any, Handler] = {

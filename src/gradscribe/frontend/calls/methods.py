@@ -17,18 +17,16 @@ from gradscribe.frontend.calls import (
     at_once,
     destinations,
     fitting,
-    inlining,
+    handlers,
     iterators,
     opaque,
     randomness,
     tensors,
     varying,
 )
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls.array_changes import METHODS as CHANGES
-from gradscribe.frontend.calls.handlers import Handler
+from gradscribe.frontend.calls.lengths import len_of
 from gradscribe.frontend.calls.static_values import object_of
-from gradscribe.frontend.calls.unpacking import len_of
 from gradscribe.frontend.data import (
     construction,
     dicts,
@@ -143,12 +141,12 @@ def _of_namedtuple(
     """A method that makes another namedtuple, or one of the class; None if there is none."""
     if not isinstance(receiver, TupleOf):
         return None
-    if name in NAMEDTUPLE_METHODS:
-        return NAMEDTUPLE_METHODS[name](lowering, node, (receiver, *arguments), keywords)
+    if name in handlers.NAMEDTUPLE_METHODS:
+        return handlers.NAMEDTUPLE_METHODS[name](lowering, node, (receiver, *arguments), keywords)
     function = in_class(receiver.cls, name, None)
     if not inspect.isfunction(function):
         return None
-    return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
+    return lowering.call(node, Static(function), (receiver, *arguments), keywords)
 
 
 def _of_tensor(
@@ -160,7 +158,7 @@ def _of_tensor(
         if name in CHANGES and node is lowering.discarded:
             what = f"`{name}` changes an array, but gives another Tensor, which is not used here"
             lowering.unsupported(node, what, f"store the result: `x[...] = np.{name}(x)`")
-        return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
+        return lowering.call(node, Static(function), (receiver, *arguments), keywords)
     return None
 
 
@@ -184,7 +182,7 @@ def _of_array(
     if name in METHODS:
         return application.apply_method(lowering, node, receiver, name, arguments, keywords)
     if name in COMPOSITIONS:
-        return inlining.inline(lowering, node, COMPOSITIONS[name], given, keywords)
+        return lowering.inline(node, COMPOSITIONS[name], given, keywords)
     return None
 
 
@@ -214,20 +212,15 @@ def _converted(
     if object_of(lowering, node, keywords["copy"]):
         return application.apply_method(lowering, node, receiver, "astype", arguments, rest)
     given = (receiver, *arguments)
-    return application.apply_primitive(
-        lowering, node, PRIMITIVES[np.asarray], np.asarray, given, rest
-    )
+    return lowering.apply_primitive(node, PRIMITIVES[np.asarray], np.asarray, given, rest)
 
 
 _CLASSES: dict[type, type] = {ListRef: list, DictRef: dict}
 
-_OF_CONTAINERS: dict[str, Handler] = {
+_OF_CONTAINERS: dict[str, handlers.Handler] = {
     "__getitem__": lambda lowering, node, arguments, keywords: subscripts.read_item(
         lowering, node, *arguments
     ),
     "__len__": len_of,
 }
 """Special methods of arrays, lists, tuples and dicts that programs hand over as functions."""
-
-NAMEDTUPLE_METHODS: dict[str, Handler] = {}
-"""The methods of namedtuples that make others (entered by `object_builtins`)."""

@@ -14,15 +14,12 @@ from gradscribe.frontend import dependencies, outside
 from gradscribe.frontend.calls import (
     at_once,
     handlers,
-    inlining,
     iteration_prelude,
     iterators,
-    methods,
     prelude,
     reducing,
     static_values,
 )
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.control import first_and_rest
 from gradscribe.frontend.data import (
@@ -34,7 +31,6 @@ from gradscribe.frontend.data import (
     standard_classes,
     standard_functions,
 )
-from gradscribe.frontend.data.attributes import attribute
 from gradscribe.frontend.data.instances import class_of, is_object, new_instance
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import Lowering
@@ -104,7 +100,7 @@ def _no_init(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
 
 def _fields_of(lowering: Lowering, node: Any, owner: Any) -> dict[str, Any]:
     fields = dataclasses.fields(class_of(owner)) if is_object(owner) else ()
-    return {field.name: attribute(lowering, node, owner, field.name) for field in fields}
+    return {field.name: lowering.attribute(node, owner, field.name) for field in fields}
 
 
 def _replace(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -121,7 +117,7 @@ def _replace(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
     initial = {field.name for field in dataclasses.fields(cls) if field.init}
     fields = _fields_of(lowering, node, owner)
     given = {name: item for name, item in fields.items() if name in initial} | keywords
-    return calls.call(lowering, node, Static(cls), (), given)
+    return lowering.call(node, Static(cls), (), given)
 
 
 def _fields(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -164,7 +160,7 @@ def _copy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         names = tuple(vars(item.target))
         path = item.path.attribute("__dict__")
         dependencies.depend(lowering, path, names, "keys")
-        known_fields = {name: attribute(lowering, node, item, name) for name in names}
+        known_fields = {name: lowering.attribute(node, item, name) for name in names}
         return new_instance(lowering, type(item.target), known_fields)
     if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], Value):
         return reducing.copied(lowering, item)
@@ -173,7 +169,7 @@ def _copy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         lowering.contents[storage] = lowering.contents[item.storage]
         return type(item)(storage)
     if isinstance(item, Ref):
-        return calls.call(lowering, node, Static(np.copy), (item,), {})
+        return lowering.call(node, Static(np.copy), (item,), {})
     if isinstance(item, (Static, TupleOf)) or is_number(item):
         return item
     return lowering.unsupported(node, "a copy of this object is not supported", "make a new one")
@@ -226,7 +222,7 @@ def _deep_copied(lowering: Lowering, node: Any, item: Any, made: _Made | None = 
         elif not sequences.holds_numbers(lowering, copied):
             if not item.storage.levels:
                 _refuse_perhaps_twice(lowering, node)
-            copied = inlining.inline(lowering, node, prelude.deeply_copied, (item,))
+            copied = lowering.inline(node, prelude.deeply_copied, (item,))
     if isinstance(item, (Ref, ListRef, DictRef)):
         made.append((item, copied))
     return copied
@@ -285,7 +281,7 @@ def _next(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     item, *default = arguments
     if class_attributes.method(lowering, item, "__next__") is not None:
         if default:
-            return inlining.inline(lowering, node, iteration_prelude.next_or, arguments)
+            return lowering.inline(node, iteration_prelude.next_or, arguments)
         return protocols.call(lowering, node, item, "__next__")
     if not isinstance(item, OneShot):
         lowering.unsupported(
@@ -343,7 +339,7 @@ def _fields_as_dict(lowering: Lowering, node: Any, arguments: Any, keywords: Any
     return DictRef(storage)
 
 
-methods.NAMEDTUPLE_METHODS.update(_replace=_replace_fields, _asdict=_fields_as_dict)
+handlers.NAMEDTUPLE_METHODS.update(_replace=_replace_fields, _asdict=_fields_as_dict)
 
 
 def _instance_of(cls: type) -> handlers.Handler:
@@ -353,8 +349,8 @@ def _instance_of(cls: type) -> handlers.Handler:
 
 
 def _written_as(function: Any) -> handlers.Handler:
-    return lambda lowering, node, arguments, keywords: inlining.inline(
-        lowering, node, function, arguments, keywords
+    return lambda lowering, node, arguments, keywords: lowering.inline(
+        node, function, arguments, keywords
     )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from gradscribe.frontend.calls import application
 from gradscribe.frontend.data import sequences
 from gradscribe.frontend.data.structures import opened, rebuilt
 from gradscribe.frontend.lowering import Lowering
@@ -31,19 +30,15 @@ def holds_objects(lowering: Lowering, item: Any) -> bool:
 
 def ranks(lowering: Lowering, node: Any, items: tuple[Any, ...], reverse: bool) -> tuple[Any, ...]:
     """The position of each item in the order that their `<` says; equal ones keep theirs."""
-    from gradscribe.frontend.operators import operate, truth
-
     found: list[Any] = [Static(0)] * len(items)
     for later in range(len(items)):
         for earlier in range(later):
             pair = (earlier, later) if reverse else (later, earlier)
-            is_less = truth(
-                lowering, operate(lowering, node, operator.lt, *(items[i] for i in pair))
-            )
+            is_less = lowering.truth(lowering.operate(node, operator.lt, *(items[i] for i in pair)))
             flag = Static(is_less) if isinstance(is_less, bool) else is_less
-            before = operate(lowering, node, operator.sub, Static(1), flag)
-            found[later] = operate(lowering, node, operator.add, found[later], before)
-            found[earlier] = operate(lowering, node, operator.add, found[earlier], flag)
+            before = lowering.operate(node, operator.sub, Static(1), flag)
+            found[later] = lowering.operate(node, operator.add, found[later], before)
+            found[earlier] = lowering.operate(node, operator.add, found[earlier], flag)
     return tuple(found)
 
 
@@ -57,9 +52,7 @@ def in_order(
             node, "objects of different kinds are sorted", "sort numbers that tell them apart"
         )
     given = sequences.new_list(lowering, keys)
-    numbers = application.apply_primitive(
-        lowering, node, ORDER, order, (given, Static(reverse)), {}
-    )
+    numbers = lowering.apply_primitive(node, ORDER, order, (given, Static(reverse)), {})
     columns = [
         lowering.emit(LIST, {"items": column, "item": Never()})
         for column in zip(*(part.leaves for part in parts), strict=True)

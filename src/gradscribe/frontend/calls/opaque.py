@@ -327,10 +327,8 @@ def _in_text(
     lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> Any:
     """A text that shows values; nobody expects a derivative of it."""
-    from gradscribe.frontend.calls.reducing import listed
-
     arguments = tuple(
-        listed(lowering, None, (item,), {}) if isinstance(item, Iteration) else item
+        lowering.listed(None, (item,), {}) if isinstance(item, Iteration) else item
         for item in arguments
     )
     return emit(lowering, callee, arguments, keywords, Opaque(str))

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import NoDerivativeError, UnsupportedError
-from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import handlers, inlining, isolated, opaque, unpacking
+from gradscribe.frontend.calls import handlers, isolated, opaque
 from gradscribe.frontend.calls import iteration_prelude as prelude
 from gradscribe.frontend.calls.given_derivatives import GivenRule, conforming, is_due
 from gradscribe.frontend.calls.lowered_derivatives import NOTHING, Lowered, leaves_of, nested
@@ -154,7 +153,7 @@ class _Applied:
             out, *given = (_apart(lowering, item) for item in self.arguments)
             named = {name: _apart(lowering, item) for name, item in self.keywords.items()}
             arguments, keywords = self.rule.arguments(out, given)
-            found = calls.call(lowering, self.node, function, tuple(arguments), keywords | named)
+            found = lowering.call(self.node, function, tuple(arguments), keywords | named)
             return self.check(self.rule, found)
         except NoDerivativeError:
             raise
@@ -167,7 +166,7 @@ class _Applied:
         types = tuple(lowering.value(leaf).type for leaf in leaves_of(lowering, like))
         callee = CalledRule(self.rule, reason)
         made = opaque.emit(lowering, callee, self.arguments, self.keywords, Tuple(types), RUN)
-        return nested(lowering, like, iter(unpacking.unpacked(lowering, None, made)))
+        return nested(lowering, like, iter(lowering.unpacked(None, made)))
 
 
 def _apart(lowering: Lowering, item: Any) -> Any:
@@ -202,7 +201,7 @@ def _transposed(lowering: Lowering, node: Any, own: OwnRules, arguments: Any, ke
         )
     zero = zero_of(lowering, node, out)
     pull = PartialOf(Static(Adjoint(own)), (out, *given), {})
-    found = calls.call(lowering, node, pull, (), {"d_out": zero})
+    found = lowering.call(node, pull, (), {"d_out": zero})
     paths = tuple(_paths(found))
     if not paths:
         return zero
@@ -210,7 +209,7 @@ def _transposed(lowering: Lowering, node: Any, own: OwnRules, arguments: Any, ke
     chosen = PartialOf(Static(Chosen(own, paths)), (out, *given), {})
     active = Static(tuple(range(len(paths))))
     transposed = (Static(PULLBACKS[0]), chosen, zero, active, TupleOf(tangents))
-    return inlining.inline(lowering, node, prelude.transposed, transposed)
+    return lowering.inline(node, prelude.transposed, transposed)
 
 
 def _apply_chosen(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -250,7 +249,7 @@ def zero_of(lowering: Lowering, node: Any, out: Any) -> Any:
         return TupleOf(tuple(zero_of(lowering, node, item) for item in out.items))
     type_ = lowering.value(out).type
     if not isinstance(type_, Scalar):
-        return calls.call(lowering, node, Static(np.zeros_like), (out,), {})
+        return lowering.call(node, Static(np.zeros_like), (out,), {})
     zero = np.dtype(type_.dtype).type(0)
     return lowering.constant(zero.item() if type_.weak else zero)
 

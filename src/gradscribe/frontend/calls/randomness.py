@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend.calls import foreign, opaque
-from gradscribe.frontend.data.attributes import shape_of
+from gradscribe.frontend.data.shapes import shape_of
 from gradscribe.frontend.data.stores import store
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradscribe.frontend.calls import handlers, opaque, unpacking
+from gradscribe.frontend.calls import handlers, opaque
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import TupleOf
 from gradscribe.ir.core import Method
@@ -36,7 +36,7 @@ def _applied(
     types = tuple(lowering.value(like).type for like in likes)
     type_ = types[0] if len(types) == 1 else Tuple(types)
     made = opaque.emit(lowering, method, (saved.items[0], *given), {}, type_, RUN)
-    return (made,) if len(types) == 1 else tuple(unpacking.unpacked(lowering, None, made))
+    return (made,) if len(types) == 1 else tuple(lowering.unpacked(None, made))
 
 
 handlers.OBJECTS.update({Pull: _pull, Push: _push})

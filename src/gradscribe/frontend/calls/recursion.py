@@ -31,8 +31,11 @@ from gradscribe.frontend.data.instances import new_instance
 from gradscribe.frontend.data.results import result_tree
 from gradscribe.frontend.data.structure_parts import Kept, Slot
 from gradscribe.frontend.data.structures import Opened, TooLargeError, opened, rebuilt
+from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interruptions import EverOtherTypesError, NotYetKnownError, StoredListError
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import storages
+from gradscribe.frontend.splitting import without_none
 from gradscribe.frontend.values import (
     DictRef,
     ListRef,
@@ -200,9 +203,7 @@ class Given:
 
 def _captured(lowering: Lowering, variables: Iterable[tuple[Any, Path, str]]) -> list[Opened]:
     """Variables from outside that a recursive function reads, as its caller has them."""
-    from gradscribe.frontend.inputs import captured_variable
-
-    return [opened(lowering, None, captured_variable(lowering, *where)) for where in variables]
+    return [opened(lowering, None, lowering.captured_variable(*where)) for where in variables]
 
 
 def _location(lowering: Lowering, node: Any, frame: Frame) -> Location | None:
@@ -245,9 +246,7 @@ def _identifier(frame: Frame) -> str:
 
 def _inner(lowering: Lowering, frame: Frame) -> Lowering:
     """A lowering of a function of its own, which knows what the one around it has met."""
-    from gradscribe.frontend.lowering import Lowering
-
-    inner = Lowering(Builder(Facts()))
+    inner = Lowering(Builder(Facts()), lowering.entries)
     inner.below = (*lowering.below, *lowering.frames)
     inner.recursion, inner.parameters = lowering.recursion, lowering.parameters
     inner.capture = lowering.capture  # which tells user's code, of Tensors, from rules
@@ -263,10 +262,6 @@ def _lower(
     lowering: Lowering, node: Any, frame: Frame, given: Given, definition: Definition
 ) -> Result:
     """One pass: the IR of the function, with what is known of its result so far."""
-    from gradscribe.frontend.calls.frames import inline_frame
-    from gradscribe.frontend.frame import Frame
-    from gradscribe.frontend.splitting import without_none
-
     inner, parameters = _inner(lowering, frame), _Parameters()
     inner.enclosed = Enclosed(lowering, inner, definition, parameters)
     leaves = list(map(parameters.add, given.names, given.types))
@@ -279,7 +274,7 @@ def _lower(
     outer = closure.frame if isinstance(closure, LocalFunction) else None
     try:
         own = Frame(frame.source, frame.function, names, outer)
-        item = inline_frame(inner, node, own)
+        item = inner.inline_frame(node, own)
         if not frame.source.tells_none:
             item = without_none(inner, own, item)
     except NotYetKnownError as unknown:

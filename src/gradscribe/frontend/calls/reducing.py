@@ -9,9 +9,9 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gradscribe.frontend.calls import application, inlining, object_order, prelude, unpacking
-from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import lengths, object_order, prelude
 from gradscribe.frontend.calls.iterators import taken
+from gradscribe.frontend.control.branches import conditional
 from gradscribe.frontend.data.sequences import holds_numbers, known_items, new_list
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
@@ -37,7 +37,7 @@ def items_of(lowering: Lowering, item: Any) -> tuple[Any, ...] | None:
     if isinstance(item, DictRef) or (
         isinstance(item, Static) and isinstance(item.value, (str, set, frozenset, tuple))
     ):
-        return unpacking.unpacked(lowering, None, item)
+        return lowering.unpacked(None, item)
     if isinstance(item, Iteration) and item.kind == "static":
         return item.parts[::-1] if item.reversed else item.parts
     return None
@@ -55,10 +55,10 @@ def listed(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         return copied(lowering, source)
     if isinstance(source, Ref):
         shared = source.storage.reached
-        rows = application.apply_primitive(lowering, node, PRIMITIVES[list], list, (source,), {})
+        rows = lowering.apply_primitive(node, PRIMITIVES[list], list, (source,), {})
         rows.storage.holds |= shared
         return rows
-    return inlining.inline(lowering, node, prelude.listed, (source,))
+    return lowering.inline(node, prelude.listed, (source,))
 
 
 def copied(lowering: Lowering, source: ListRef) -> ListRef:
@@ -74,22 +74,21 @@ def _decided(is_any: bool) -> Handler:
     function = prelude.any_of if is_any else prelude.all_of
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        from gradscribe.frontend.operators import truth
 
         (source,) = arguments
         items = items_of(lowering, source)
         if items is None:
-            return inlining.inline(lowering, node, function, (source,))
+            return lowering.inline(node, function, (source,))
         rest: list[Any] = []
         for item in items:
-            known = truth(lowering, item)
+            known = lowering.truth(item)
             if known is is_any and not rest:
                 return Static(is_any)
             if not isinstance(known, bool) or known is is_any:
                 rest.append(item)
         if not rest:
             return Static(not is_any)
-        return inlining.inline(lowering, node, function, (TupleOf(tuple(rest)),))
+        return lowering.inline(node, function, (TupleOf(tuple(rest)),))
 
     return handler
 
@@ -107,11 +106,9 @@ def _extreme(callee: Any, plain: Any, by_key: Any) -> Handler:
         if default is not None and items is None:
             return _or_default(lowering, node, handler, source, keywords)
         if key is not None:
-            return inlining.inline(
-                lowering, node, by_key, (_indexable(lowering, node, source), key)
-            )
+            return lowering.inline(node, by_key, (_indexable(lowering, node, source), key))
         if items is None:
-            return inlining.inline(lowering, node, plain, (_indexable(lowering, node, source),))
+            return lowering.inline(node, plain, (_indexable(lowering, node, source),))
         if not items:
             lowering.unsupported(
                 node,
@@ -122,7 +119,7 @@ def _extreme(callee: Any, plain: Any, by_key: Any) -> Handler:
             isinstance(item, (TupleOf, ListRef)) or object_order.holds_objects(lowering, item)
             for item in items
         ):
-            return inlining.inline(lowering, node, plain, (TupleOf(items),))
+            return lowering.inline(node, plain, (TupleOf(items),))
         return _pairwise(lowering, node, callee, items)
 
     return handler
@@ -146,13 +143,10 @@ def _indexable(lowering: Lowering, node: Any, source: Any) -> Any:
 def _or_default(
     lowering: Lowering, node: Any, handler: Handler, source: Any, keywords: dict[str, Any]
 ) -> Any:
-    from gradscribe.frontend.control.branches import conditional
-    from gradscribe.frontend.operators import truth
-
     source = _indexable(lowering, node, source)
     default = keywords["default"]
     others = {name: item for name, item in keywords.items() if name != "default"}
-    filled = truth(lowering, unpacking.length(lowering, source))
+    filled = lowering.truth(lengths.length(lowering, source))
     if isinstance(filled, bool):
         return handler(lowering, node, (source,), others) if filled else default
     then = functools.partial(handler, lowering, node, (source,), others)
@@ -169,7 +163,7 @@ def _pairwise(lowering: Lowering, node: Any, callee: Any, items: tuple[Any, ...]
                 lowering.raises(node, error)
             continue
         primitive = PRIMITIVES[callee]
-        result = application.apply_primitive(lowering, node, primitive, callee, (result, item), {})
+        result = lowering.apply_primitive(node, primitive, callee, (result, item), {})
     return result
 
 
@@ -183,7 +177,7 @@ def _sorted(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     keys = items = items_of(lowering, source)
     trial = lowering.trial()
     if items is not None and not _is_none(key):
-        keys = tuple(calls.call(lowering, node, key, (item,), {}) for item in items)
+        keys = tuple(lowering.call(node, key, (item,), {}) for item in items)
     known = None if keys is None else _known_keys(keys)
     if items is not None and known is not None:
         try:
@@ -201,8 +195,8 @@ def _sorted(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     trial.take_back()
     source = listed(lowering, node, (source,), {})
     if _is_none(key):
-        return inlining.inline(lowering, node, prelude.in_order, (source, reverse))
-    return inlining.inline(lowering, node, prelude.in_order_by, (source, key, reverse))
+        return lowering.inline(node, prelude.in_order, (source, reverse))
+    return lowering.inline(node, prelude.in_order_by, (source, key, reverse))
 
 
 def _known_keys(items: Sequence[Any]) -> list[Any] | None:

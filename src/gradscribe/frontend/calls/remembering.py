@@ -12,7 +12,6 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import handlers, introspection, recorded_calls
 from gradscribe.frontend.control.final_blocks import walk_all
 from gradscribe.frontend.frame import Frame
@@ -67,7 +66,7 @@ def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         _check_variables(lowering, node, function)
     before, made = dict(lowering.contents), len(lowering.builder.operations)
     with recorded_calls.remembering(lowering):
-        result = calls.call(lowering, node, function, tuple(given), keywords)
+        result = lowering.call(node, function, tuple(given), keywords)
     effects = (o for o in walk_all(lowering.builder.operations[made:]) if o.primitive is EFFECT)
     if any(lowering.contents.get(storage) is not held for storage, held in before.items()) or any(
         not makes_exception(effect.callee) for effect in effects

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gradscribe.frontend.calls import function_objects
+from gradscribe.frontend.inputs import captured_object
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     DictRef,
@@ -49,8 +50,6 @@ def argument_of(lowering: Lowering, item: Any, made: Mapping[Storage, Value] | N
         if isinstance(contents, dict):
             return {key: below(part) for key, part in contents.items()}
     if isinstance(item, ObjectRef):
-        from gradscribe.frontend.inputs import captured_object
-
         return captured_object(lowering, item)
     found = function_objects.made_object(lowering, item, below)
     return lowering.value(item) if found is None else found

@@ -1,4 +1,4 @@
-"""Lengths, and the items of what is unpacked."""
+"""The items of what is unpacked."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import enum
 import operator
 from typing import Any
 
-from gradscribe.errors import GradscribeError
 from gradscribe.frontend import outside
-from gradscribe.frontend.calls import application, at_once, iterators, opaque
+from gradscribe.frontend.calls import at_once, iterators, opaque
 from gradscribe.frontend.calls import iteration as iterations
-from gradscribe.frontend.data import instances, protocols, ranges, sequences
+from gradscribe.frontend.calls.lengths import raise_for_length
+from gradscribe.frontend.data import instances
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
@@ -22,46 +22,10 @@ from gradscribe.frontend.values import (
     Ref,
     Static,
     TupleOf,
-    is_number,
 )
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Value
-from gradscribe.ir.types import INT, Array, Opaque, Sequence, Tuple
-from gradscribe.primitives.control import LEN
-from gradscribe.primitives.indexing import LENGTH
-from gradscribe.primitives.registry import PRIMITIVES
-
-
-def length(lowering: Lowering, item: Any) -> Any:
-    """`len(item)`."""
-    item = outside.opened(lowering, item)
-    special = protocols.call(lowering, None, item, "__len__")
-    if special is not None:
-        return special
-    if isinstance(item, TupleOf):
-        return Static(len(item.items))
-    if isinstance(item, Static):
-        return Static(len(item.value))
-    if isinstance(item, Iteration) and item.kind == "range":
-        return ranges.length(lowering, item)
-    value = lowering.contents[item.storage] if isinstance(item, (ListRef, DictRef)) else None
-    if isinstance(value, (tuple, dict)):
-        return Static(len(value))
-    if isinstance(item, ListRef) and sequences.is_empty(lowering, item):
-        return Static(0)
-    value = lowering.value(item)
-    if isinstance(value.type, Array) and value.type.rank:
-        known_length = value.type.dims[0].known
-        if known_length is not None:
-            return Static(known_length)
-        return lowering.emit(LENGTH, {"x": value, "axis": 0})
-    if isinstance(value.type, Sequence):
-        if value.type.length is not None and value.type.length.known is not None:
-            return Static(value.type.length.known)
-        return lowering.emit(LEN, {"x": value})
-    if isinstance(value.type, Opaque):
-        return opaque.emit(lowering, len, (value,), {}, INT)
-    return None
+from gradscribe.ir.types import Array, Opaque, Sequence, Tuple
 
 
 def unpacked(
@@ -149,15 +113,6 @@ def _counted_items(
     return tuple(read_item(lowering, node, item, Static(i)) for i in range(count))
 
 
-def has_run_time_length(lowering: Lowering, item: Any) -> bool:
-    """Whether this is a list of which only the run tells how many items it has."""
-    contents = lowering.contents[item.storage] if isinstance(item, ListRef) else None
-    if not isinstance(contents, Value):
-        return False
-    known = getattr(contents.type, "length", None)
-    return known is None or lowering.builder.facts.sampled(known) is None
-
-
 def divided(lowering: Lowering, node: Any, item: ListRef, first: int, last: int) -> tuple[Any, ...]:
     """The first items of a list whose length only the run tells, the list of those in the middle,
     and the last ones."""
@@ -175,39 +130,3 @@ def _compare_length(lowering: Lowering, node: Any, item: Any, expected: int) -> 
     """Raise what Python raises where a list or array has another number of items."""
     what = f"expected {expected} values to unpack"
     raise_for_length(lowering, node, item, operator.ne, expected, what)
-
-
-def raise_for_length(
-    lowering: Lowering, node: Any, item: Any, compare: Any, number: int, what: str
-) -> None:
-    """Raise a ValueError where the number of items compares to `number` in this way."""
-    raise_where(lowering, node, compare, (length(lowering, item), Static(number)), what)
-
-
-def raise_where(
-    lowering: Lowering, node: Any, compare: Any, numbers: tuple[Any, Any], what: str
-) -> None:
-    """Raise a ValueError where two numbers compare in this way."""
-    from gradscribe.frontend.control.branches import branch, raise_here
-
-    wrong = application.apply_primitive(lowering, node, PRIMITIVES[compare], compare, numbers, {})
-    branch(lowering, wrong, lambda: raise_here(lowering, ValueError, what), lambda: None)
-
-
-def len_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`len(item)`."""
-    try:
-        result = length(lowering, arguments[0])
-    except GradscribeError:
-        raise
-    except TypeError as error:
-        lowering.raises(node, error)
-    if result is not None:
-        return result
-    what = "this value has no length"
-    advice = "take the length of an array, a list, a tuple or a dict"
-    if is_number(arguments[0]):
-        lowering.raises(node, TypeError("a number has no len()"), what, advice)
-    if isinstance(arguments[0], Ref):
-        lowering.raises(node, TypeError("len() of unsized object"), what, advice)
-    return lowering.unsupported(node, what, advice)

@@ -20,10 +20,11 @@ import gast
 
 from gradscribe.frontend import function_texts
 from gradscribe.frontend.bindings import assigned_names, read_places
-from gradscribe.frontend.calls import frames, iterators, keyed_dicts
 from gradscribe.frontend.calls import iteration as iterations
+from gradscribe.frontend.calls import iterators, keyed_dicts
 from gradscribe.frontend.calls.raised import make_iterator
 from gradscribe.frontend.data.sequences import new_list
+from gradscribe.frontend.data.sets import new_set
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import Source
@@ -42,9 +43,7 @@ def list_of(lowering: Lowering, node: Any, name: str = "") -> Any:
 def generator(lowering: Lowering, node: Any) -> Any:
     """The iterator that a generator expression gives: only what its first `for` runs over is
     computed at once."""
-    from gradscribe.frontend.expressions import expression
-
-    outer, first = lowering.frame, expression(lowering, node.generators[0].iter)
+    outer, first = lowering.frame, lowering.expression(node.generators[0].iter)
 
     def items(taker: Any) -> Any:
         if taker is lowering.loops.iterable and _gives_one_of_each(node):
@@ -75,8 +74,6 @@ def _one_by_one(lowering: Lowering, outer: Frame, node: Any, over: Iteration) ->
 
 def set_of(lowering: Lowering, node: Any) -> Any:
     """The set that a set comprehension gives."""
-    from gradscribe.frontend.data.sets import new_set
-
     return new_set(lowering, node, list_of(lowering, node))
 
 
@@ -109,13 +106,11 @@ def _all_of(lowering: Lowering, node: Any) -> Any:
 
 def _first_of(lowering: Lowering, node: Any, default: Any = None) -> Any:
     """`next(… for …)`, and `next((… for …), default)`."""
-    from gradscribe.frontend.expressions import expression
-
     found = gast.Return(node.elt)
     if default is None:
         stop = gast.Raise(_name(_END, gast.Load()), None)
         return _run(lowering, node, found, stop, {_END: Static(StopIteration)})
-    given = {_END: expression(lowering, default)}
+    given = {_END: lowering.expression(default)}
     return _run(lowering, node, found, _returned(_END), given)
 
 
@@ -150,10 +145,8 @@ def _returned(name: str) -> Any:
 def _run(lowering: Lowering, node: Any, inner: Any, end: Any, given: dict[str, Any]) -> Any:
     """What the loops of a comprehension return: around the statement `inner`, and the statement
     `end` after them. given: what our names in these stand for."""
-    from gradscribe.frontend.expressions import expression
-
     outer = lowering.frame
-    given = {_FIRST: expression(lowering, node.generators[0].iter), **given}
+    given = {_FIRST: lowering.expression(node.generators[0].iter), **given}
     kept, outer.end = outer.end, (node.lineno, node.col_offset)
     try:
         return _run_in(lowering, outer, node, [_loops(node, inner), end], given)
@@ -170,7 +163,7 @@ def _run_in(
     names = {name: outer.names[name] for name in shared if name in outer.names}
     frame = Frame(_source(lowering, node, outer.source, body), outer.function, names, outer)
     frame.names.update(given)
-    result = frames.inline_frame(lowering, node, frame)
+    result = lowering.inline_frame(node, frame)
     outer.names.update({name: frame.names[name] for name in shared if name in frame.names})
     return result
 

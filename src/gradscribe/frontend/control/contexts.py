@@ -18,10 +18,11 @@ import numpy as np
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import wording
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import handlers, opaque
 from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.control import suppression
+from gradscribe.frontend.control.exceptions import suppressing
+from gradscribe.frontend.control.final_blocks import refuse_passing
 from gradscribe.frontend.data.instances import class_of, is_object
 from gradscribe.frontend.frame import RAISED
 from gradscribe.frontend.interruptions import AlwaysRaisesError
@@ -38,10 +39,6 @@ _NO_MANAGER = TypeError if sys.version_info >= (3, 11) else AttributeError
 
 def with_statement(lowering: Lowering, node: Any) -> None:
     """`with manager as target, …:` and its block."""
-    from gradscribe.frontend.assignments import assign
-    from gradscribe.frontend.expressions import expression
-    from gradscribe.frontend.statements import statements
-
     first, *others = node.items
     if others:
         inner, outer = gast.With(others, node.body), gast.With([first], [])
@@ -50,7 +47,7 @@ def with_statement(lowering: Lowering, node: Any) -> None:
             lowering.frame.source.replace(node, gast.copy_location(made, node))
         node = outer
     lowering.entering = first.context_expr
-    item = expression(lowering, first.context_expr)
+    item = lowering.expression(first.context_expr)
     manager = _manager(lowering, first.context_expr, item)
     if manager is None:
         suppression.with_suppressing(lowering, node, item)
@@ -58,8 +55,8 @@ def with_statement(lowering: Lowering, node: Any) -> None:
 
     def body(handed_out: Any) -> None:
         if first.optional_vars is not None:
-            assign(lowering, first.optional_vars, handed_out)
-        statements(lowering, node.body)
+            lowering.assign(first.optional_vars, handed_out)
+        lowering.statements(node.body)
 
     _KINDS[manager.kind](lowering, node, manager, body)
 
@@ -109,23 +106,21 @@ _METHODS = ("__enter__", "__exit__")
 
 def _inlined(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
     """An object that the function made: its methods are run in place."""
-    from gradscribe.frontend.control.final_blocks import refuse_passing
-
     (owner,) = manager.arguments
     operations = lowering.builder.operations
     entered = len(operations)
     enter, leave = (suppression.special(lowering, node, owner, n) for n in _METHODS)
-    handed_out = calls.call(lowering, node, enter, (), {})
+    handed_out = lowering.call(node, enter, (), {})
     try:
         body(handed_out)
     except AlwaysRaisesError as error:
         passing = (Static(error.cls), error.value, Static(None))
-        calls.call(lowering, node, leave, passing, {})
+        lowering.call(node, leave, passing, {})
         raise
     contents, raised = dict(lowering.contents), lowering.frame.names.pop(RAISED, None)
     leaving = operations.pop() if raised is not None else None
     tried = [*operations[entered:], *([] if leaving is None else [leaving])]
-    calls.call(lowering, node, leave, (Static(None),) * 3, {})
+    lowering.call(node, leave, (Static(None),) * 3, {})
     refuse_passing(lowering, node, tried, contents)
     if leaving is not None:
         operations.append(leaving)
@@ -164,8 +159,6 @@ def _is_array(contents: Any) -> bool:
 
 
 def _suppress(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
-    from gradscribe.frontend.control.exceptions import suppressing
-
     suppressing(lowering, node, manager, body)
 
 

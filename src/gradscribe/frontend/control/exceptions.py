@@ -27,7 +27,6 @@ from gradscribe.frontend.frame import EXITS, RETURN_VALUE
 from gradscribe.frontend.interruptions import AlwaysRaisesError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.lowering_state import State
-from gradscribe.frontend.operators import truth
 from gradscribe.frontend.values import Manager, Static, Storage, TupleOf, Unbound
 from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import BOOL
@@ -56,10 +55,9 @@ def try_statement(lowering: Lowering, node: Any) -> None:
 
 
 def _handled(lowering: Lowering, node: Any) -> None:
-    from gradscribe.frontend.statements import statements
 
     if not node.handlers:
-        statements(lowering, node.body)
+        lowering.statements(node.body)
         return
     handlers = [_handler(lowering, handler) for handler in node.handlers]
     Attempt(lowering, node, node.body, handlers, node.orelse).run()
@@ -79,9 +77,8 @@ handlers.FUNCTIONS[contextlib.suppress] = _suppress
 
 
 def _handler(lowering: Lowering, node: Any) -> Handler:
-    from gradscribe.frontend.expressions import expression
 
-    classes: Any = Static(Exception) if node.type is None else expression(lowering, node.type)
+    classes: Any = Static(Exception) if node.type is None else lowering.expression(node.type)
     items = classes.items if isinstance(classes, TupleOf) else (classes,)
     found = tuple(static_values.object_of(lowering, node, item) for item in items)
     if not all(isinstance(c, type) and issubclass(c, BaseException) for c in found):
@@ -115,8 +112,6 @@ class Attempt:
 
     def run(self) -> None:
         """Lower what cannot raise before the attempt, and the rest as an attempt."""
-        from gradscribe.frontend.statements import statements
-
         lowering = self.lowering
         for position, statement in enumerate(self.body):
             rest = self.body[position:]
@@ -124,7 +119,7 @@ class Attempt:
             part = rest if pending_exits(lowering) else [statement]
             try:
                 with self._trying(lowering.builder.depth):
-                    statements(lowering, part)
+                    lowering.statements(part)
             except AlwaysRaisesError as error:
                 self._known(error)
                 return
@@ -134,7 +129,7 @@ class Attempt:
                 return
             if ended(lowering) or len(part) > 1:
                 break
-        statements(lowering, self.orelse)
+        lowering.statements(self.orelse)
 
     def _may_raise(self, operation: Operation) -> bool:
         return may_raise(operation, self.caught, walk_all(self.lowering.builder.operations))
@@ -158,14 +153,13 @@ class Attempt:
         raise error
 
     def _handle(self, handler: Handler, exception: Any) -> None:
-        from gradscribe.frontend.statements import statements
 
         names = self.lowering.frame.names
         if handler.name is not None:
             exception = self.lowering.named(exception, handler.name)
             names[handler.name] = exception
         outer, self.lowering.handled = self.lowering.handled, exception
-        statements(self.lowering, handler.body)
+        self.lowering.statements(handler.body)
         self.lowering.handled = outer
         if handler.name is not None:
             self.lowering.frame.names.pop(handler.name, None)
@@ -173,7 +167,6 @@ class Attempt:
     # -- at run time -----------------------------------------------------------------------------
 
     def _attempt(self, body: Sequence[Any]) -> None:
-        from gradscribe.frontend.statements import statements
 
         lowering, flag = self.lowering, "attempt completed"
         condition = lowering.emit(ATTEMPT, {"catches": self.caught})
@@ -188,11 +181,11 @@ class Attempt:
             lowering.frame.names[flag] = Static(False)
 
         attempt(lowering, self.node, condition, then, otherwise)
-        completed = truth(lowering, lowering.frame.names.pop(flag))
+        completed = lowering.truth(lowering.frame.names.pop(flag))
         if completed is True:
-            statements(lowering, self.orelse)
+            lowering.statements(self.orelse)
         elif self.orelse and isinstance(completed, Value):
-            branch(lowering, completed, lambda: statements(lowering, self.orelse), lambda: None)
+            branch(lowering, completed, lambda: lowering.statements(self.orelse), lambda: None)
 
     def _recover(self, caught: Value) -> None:
         """The handlers, from the state before; where they depend on what the body had done when the
@@ -251,8 +244,6 @@ class Attempt:
 
     def _try(self, body: Sequence[Any]) -> None:
         """Lower what is tried, and find what is unsettled when an exception comes."""
-        from gradscribe.frontend.statements import statements
-
         lowering = self.lowering
         known_before = set(lowering.contents)
         steps: list[tuple[Any, set[str], bool, list[Operation], Watch]] = []
@@ -264,7 +255,7 @@ class Attempt:
             pending = bool(pending_exits(lowering))
             watch = Watch(lowering, before, known_before, self.caught)
             with self._trying(lowering.builder.depth - 1), watch.watching():
-                statements(lowering, body[position:] if pending else [statement])
+                lowering.statements(body[position:] if pending else [statement])
             names = lowering.frame.names
             changed = {n for n in names if names[n] is not before.names.get(n)}
             stored = any(

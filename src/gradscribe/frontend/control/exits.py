@@ -12,7 +12,6 @@ import gast
 from gradscribe.frontend.control.branches import branch
 from gradscribe.frontend.frame import EXITS, RAISED, RETURN_VALUE
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.operators import operate
 from gradscribe.frontend.values import Static
 from gradscribe.ir.core import Value
 
@@ -36,7 +35,7 @@ def guarded(lowering: Lowering, pending: list[str], rest: Callable[[], None]) ->
     names = lowering.frame.names
     flag = names[pending[0]]
     for other in pending[1:]:
-        flag = operate(lowering, None, operator.and_, flag, names[other])
+        flag = lowering.operate(None, operator.and_, flag, names[other])
 
     def go_on() -> None:
         for exit_ in pending:

@@ -19,7 +19,6 @@ from gradscribe.frontend.control.name_liveness import reads_of
 from gradscribe.frontend.frame import EXITS, RAISED, RETURN_VALUE
 from gradscribe.frontend.interruptions import AlwaysRaisesError
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.operators import operate
 from gradscribe.frontend.values import Ref, Static, Storage
 from gradscribe.ir.core import Operation, Value, walk
 from gradscribe.primitives.control import (
@@ -40,8 +39,6 @@ _NO_ARGUMENTS: dict[str, Any] = {"args": (), "keywords": {}}
 def final_block(lowering: Lowering, node: Any, handled: Callable[[Lowering, Any], None]) -> None:
     """`try` … `finally`: both in order; kept as a `try` where the latter has effects, which then
     happen when an exception passes, too."""
-    from gradscribe.frontend.statements import statements
-
     builder = lowering.builder
     entered, before = len(builder.operations), dict(lowering.frame.names)
     lowering.emit(ENTER, _NO_ARGUMENTS, attempted)
@@ -53,7 +50,7 @@ def final_block(lowering: Lowering, node: Any, handled: Callable[[Lowering, Any]
     lowering.emit(EXIT, _NO_ARGUMENTS, attempted)
     lowering.emit(ENTER, _NO_ARGUMENTS, finally_done)
     made, contents = len(builder.operations), dict(lowering.contents)
-    statements(lowering, node.finalbody)
+    lowering.statements(node.finalbody)
     tried = builder.operations[entered:made]
     refuse_passing(lowering, node, tried if leaving is None else [*tried, leaving], contents)
     has_effects = any(o.primitive in (EFFECT, ASSERT) for o in walk_all(builder.operations[made:]))
@@ -168,7 +165,7 @@ def _leave_finally(
         lowering.unsupported(node, what, "catch the exception with `except`")
     if pending:
         flags = [names[name] for name in pending]
-        stays = functools.reduce(lambda a, b: operate(lowering, node, operator.and_, a, b), flags)
+        stays = functools.reduce(lambda a, b: lowering.operate(node, operator.and_, a, b), flags)
 
         def stay() -> None:
             lowering.frame.names.update({name: Static(True) for name in pending})

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
-from gradscribe.frontend.calls import inlining, prelude, unpacking
+from gradscribe.frontend.calls import lengths, prelude
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import FlatRef, Iteration, ListRef, Ref, Static, TupleOf
@@ -46,8 +46,6 @@ def trips(lowering: Lowering, iteration: Iteration) -> Affine | None:
 
 def has_trips(lowering: Lowering, node: Any, iteration: Iteration) -> Any:
     """Whether there is a first trip: True, a flag, or None if that is not easily told."""
-    from gradscribe.frontend.operators import operate
-
     count = trips(lowering, iteration)
     if count is not None and lowering.builder.facts.at_least(count, 1):
         return True
@@ -56,17 +54,15 @@ def has_trips(lowering: Lowering, node: Any, iteration: Iteration) -> Any:
     if iteration.kind == "range":
         start, stop, step = iteration.parts
         is_simple = isinstance(step, Static) and step.value == 1
-        return operate(lowering, node, operator.lt, start, stop) if is_simple else None
+        return lowering.operate(node, operator.lt, start, stop) if is_simple else None
     if iteration.kind in ("array", "sequence"):
-        count = unpacking.length(lowering, iteration.parts[0])
-        return operate(lowering, node, operator.lt, Static(0), count)
+        count = lengths.length(lowering, iteration.parts[0])
+        return lowering.operate(node, operator.lt, Static(0), count)
     return None
 
 
 def divide(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, Iteration]:
     """The first item, and an iteration over the others. There is at least one."""
-    from gradscribe.frontend.operators import operate
-
     if iteration.kind == "zip":
         divided = [divide(lowering, node, part) for part in iteration.parts]
         firsts, rests = zip(*divided, strict=True)
@@ -74,11 +70,11 @@ def divide(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, It
     if iteration.kind == "enumerate":
         first, rest = divide(lowering, node, iteration.parts[0])
         start = iteration.parts[1]
-        after = operate(lowering, node, operator.add, start, Static(1))
+        after = lowering.operate(node, operator.add, start, Static(1))
         return TupleOf((start, first)), Iteration("enumerate", (rest, after))
     if iteration.kind == "range":
         start, stop, step = iteration.parts
-        after = operate(lowering, node, operator.add, start, step)
+        after = lowering.operate(node, operator.add, start, step)
         return start, Iteration("range", (after, stop, step))
     if iteration.kind == "map":
         first, rest = divide(lowering, node, iteration.parts[0])
@@ -87,7 +83,7 @@ def divide(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, It
         item, over = iteration.parts
 
         def later(number: Any) -> Any:
-            return item(operate(lowering, node, operator.add, number, Static(1)))
+            return item(lowering.operate(node, operator.add, number, Static(1)))
 
         return item(Static(0)), Iteration("endless", (later, divide(lowering, node, over)[1]))
     if iteration.kind == "items":
@@ -110,7 +106,7 @@ def divide(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, It
 
 def _items_from(lowering: Lowering, start: Any, owner: Ref | ListRef) -> Iteration:
     """The items of a list from a place on: those that it has when they are taken."""
-    places = Iteration("range", (start, unpacking.length(lowering, owner), Static(1)))
+    places = Iteration("range", (start, lengths.length(lowering, owner), Static(1)))
     renew = functools.partial(_items_from, lowering, start, owner)
     return Iteration("items", (places, owner), renew=renew)
 
@@ -122,7 +118,7 @@ def _known_items_from(lowering: Lowering, node: Any, former: Iteration) -> Itera
         return Iteration("static", former.parts[1:])
 
     def renew() -> Iteration:
-        items = unpacking.unpacked(lowering, node, owner)
+        items = lowering.unpacked(node, owner)
         if not isinstance(owner, ListRef) and len(items) != former.skipped + len(former.parts):
             lowering.raises(node, RuntimeError("dictionary changed size during iteration"))
         return Iteration("static", items[skipped:], owner=owner, skipped=skipped, renew=renew)
@@ -142,8 +138,8 @@ def arrays(iteration: Iteration) -> Iterator[Ref | ListRef]:
 def _slice_by_index(lowering: Lowering, node: Any, owner: ListRef, index: SliceOf) -> Iteration:
     """The items of a slice of a list as the items of that list which they are."""
     parts = [p if isinstance(p, Value) else Static(p) for p in (index.start, index.stop)]
-    count = unpacking.length(lowering, owner)
-    start, stop = inlining.inline(lowering, node, prelude.bounds_of_slice, (*parts, count)).items
+    count = lengths.length(lowering, owner)
+    start, stop = lowering.inline(node, prelude.bounds_of_slice, (*parts, count)).items
     lowering.loops.sliced.append(owner.storage)
     return Iteration("items", (Iteration("range", (start, stop, Static(1))), owner))
 
@@ -168,5 +164,5 @@ def by_index(
     if is_reversed and nested:
         owner = read_item(lowering, node, owner, slice(None, None, Static(-1)))
         is_reversed = False
-    rows = Iteration("range", (Static(0), unpacking.length(lowering, owner), Static(1)))
+    rows = Iteration("range", (Static(0), lengths.length(lowering, owner), Static(1)))
     return Iteration("items", (rows, owner), is_reversed)

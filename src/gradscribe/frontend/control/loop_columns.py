@@ -10,7 +10,7 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend.calls import unpacking
+from gradscribe.frontend.calls import lengths
 from gradscribe.frontend.data import ranges
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
@@ -81,10 +81,9 @@ def _enumerated(lowering: Lowering, node: Any, part: Iteration) -> Iteration:
     while first.kind in ("zip", "enumerate", "map"):
         first = first.parts[0]
     count = _trips(lowering, node, first)
-    from gradscribe.frontend.operators import operate
 
     from_zero = isinstance(start, Static) and start.value == 0
-    stop = count if from_zero else operate(lowering, node, operator.add, start, count)
+    stop = count if from_zero else lowering.operate(node, operator.add, start, count)
     return Iteration("zip", (Iteration("range", (start, stop, Static(1))), inner))
 
 
@@ -95,12 +94,11 @@ def _trips(lowering: Lowering, node: Any, part: Iteration) -> Any:
         start, stop, step = part.parts
         if step != Static(1):
             return ranges.length(lowering, part)
-        from gradscribe.frontend.operators import operate
 
         if isinstance(start, Static) and start.value == 0:
             return stop
-        return operate(lowering, node, operator.sub, stop, start)
-    return unpacking.length(lowering, part.parts[0])
+        return lowering.operate(node, operator.sub, stop, start)
+    return lengths.length(lowering, part.parts[0])
 
 
 def _simple(

@@ -19,6 +19,7 @@ from gradscribe.frontend.control.branches import branch
 from gradscribe.frontend.control.carried import Carried
 from gradscribe.frontend.control.loop_columns import Columns
 from gradscribe.frontend.control.merged_lengths import matched_lengths
+from gradscribe.frontend.expressions import condition
 from gradscribe.frontend.frame import NOT_BROKEN, NOT_CONTINUED, NOT_RETURNED, RAISED
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.interruptions import LateReadError, NotYetKnownError
@@ -41,8 +42,6 @@ class TestWithEffectsError(Exception):
 
 def after(lowering: Lowering, node: Any, outer: dict[str, Any], not_broken: Any) -> None:
     """Restore the flags of the loop around, and run the `else` clause."""
-    from gradscribe.frontend.statements import statements
-
     names = lowering.frame.names
     for flag, value in outer.items():
         names.pop(flag, None)
@@ -52,9 +51,9 @@ def after(lowering: Lowering, node: Any, outer: dict[str, Any], not_broken: Any)
         return
     if isinstance(not_broken, Static):
         if not_broken.value:
-            statements(lowering, node.orelse)
+            lowering.statements(node.orelse)
         return
-    branch(lowering, not_broken, lambda: statements(lowering, node.orelse), lambda: None)
+    branch(lowering, not_broken, lambda: lowering.statements(node.orelse), lambda: None)
 
 
 def run_loop(
@@ -251,7 +250,7 @@ class _Attempt:
         try:
             with facts.scope(self._bounds()), lowering.inside(operations):
                 self._lower_body()
-                lent_containers.leave(lowering, at_entry)
+                lowering.leave(at_entry)
             again = kept_memory.has_met(lowering, at_entry, calls)
             again |= kept_variables.count(lowering) > variables
             self.settled = carried.settle(operations) and not again
@@ -262,9 +261,6 @@ class _Attempt:
         self.can_break = carried.broken is not True
 
     def _lower_condition(self) -> None:
-        from gradscribe.frontend.expressions import condition
-        from gradscribe.frontend.operators import truth
-
         self._condition_trip = Symbol("trip")
         parameters = self.carried.bind(Affine.of(self._condition_trip))
         with self.lowering.builder.block() as operations:
@@ -272,8 +268,7 @@ class _Attempt:
             before = self.lowering.fork()
             test = self.node.test
             try:
-                known_truth = truth(
-                    self.lowering,
+                known_truth = self.lowering.truth(
                     split_expression(self.lowering, test, lambda: condition(self.lowering, test)),
                 )
             except RunTimeKeyError as error:
@@ -303,8 +298,6 @@ class _Attempt:
         return bounds
 
     def _lower_body(self) -> None:
-        from gradscribe.frontend.assignments import assign
-        from gradscribe.frontend.statements import statements
 
         lowering = self.lowering
         self.carried.read_items_again()
@@ -316,8 +309,8 @@ class _Attempt:
             shared = [overlaps for _, _, overlaps in self.columns.items]
             lowering.loops.rows.update(self.columns.rows(self.items))
             wrapped = [lowering.wrap(v, o) for v, o in zip(self.items, shared, strict=True)]
-            assign(lowering, self.node.target, self.columns.bind(iter(wrapped)))
-        statements(lowering, self.node.body)
+            lowering.assign(self.node.target, self.columns.bind(iter(wrapped)))
+        lowering.statements(self.node.body)
 
     def _result_types(self, yields: list[Value], exits: bool) -> list[Type]:
         whole = self.columns.iteration if self.columns and not exits else None

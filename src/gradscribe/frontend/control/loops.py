@@ -23,6 +23,7 @@ from gradscribe.frontend.control.loop_operation import TestWithEffectsError, aft
 from gradscribe.frontend.control.rewritten_loops import by_next, by_place, with_test_inside
 from gradscribe.frontend.data import class_attributes, instances, sequences
 from gradscribe.frontend.data.containers import ChangedInLoopError
+from gradscribe.frontend.expressions import condition
 from gradscribe.frontend.frame import NOT_BROKEN, NOT_CONTINUED, RAISED
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.interruptions import EverOtherTypesError
@@ -39,10 +40,9 @@ def for_loop(lowering: Lowering, node: Any) -> None:
 
 
 def _run_for(lowering: Lowering, node: Any) -> None:
-    from gradscribe.frontend.expressions import expression
 
     lowering.loops.iterable = node.iter
-    over = expression(lowering, node.iter)
+    over = lowering.expression(node.iter)
     if instances.is_object(over):
         over = iterations.iter_of(lowering, node.iter, over)
     if class_attributes.method(lowering, over, "__next__") is not None:
@@ -112,9 +112,7 @@ def _run_over(lowering: Lowering, node: Any, iteration: Iteration) -> None:
         _unroll(lowering, node, iteration)
         return
     if _is_empty(lowering, iteration):
-        from gradscribe.frontend.statements import statements
-
-        statements(lowering, node.orelse)
+        lowering.statements(node.orelse)
         return
     _run_counted(lowering, node, iteration, _MAX_PEELED)
 
@@ -236,18 +234,15 @@ def _is_peelable(lowering: Lowering, node: Any, iteration: Iteration) -> bool:
 
 def _peel(lowering: Lowering, node: Any, iteration: Iteration, peels: int) -> None:
     """Lower the first trip by itself, and then a loop over the rest."""
-    from gradscribe.frontend.assignments import assign
-    from gradscribe.frontend.statements import statements
-
     trips = first_and_rest.trips(lowering, iteration)
     assert trips is not None
     if not lowering.builder.facts.at_least(trips, 1):
-        statements(lowering, node.orelse)
+        lowering.statements(node.orelse)
         return
     first, rest = first_and_rest.divide(lowering, node, iteration)
-    assign(lowering, node.target, first)
+    lowering.assign(node.target, first)
     lowering.frame.loops.append(node.lineno)
-    statements(lowering, node.body)
+    lowering.statements(node.body)
     lowering.frame.loops.pop()
     if RAISED not in lowering.frame.names:
         _run_counted(lowering, node, rest, peels - 1)
@@ -261,16 +256,12 @@ def while_loop(lowering: Lowering, node: Any) -> None:
 
 
 def _run_while(lowering: Lowering, node: Any, own: Attempts) -> None:
-    from gradscribe.frontend.expressions import condition
-    from gradscribe.frontend.operators import truth
-    from gradscribe.frontend.statements import statements
-
     trial = lowering.trial()
     known: bool | Value = True
     if not isinstance(node.test, gast.Constant):
-        known = truth(lowering, condition(lowering, node.test))
+        known = lowering.truth(condition(lowering, node.test))
         if known is False:
-            statements(lowering, node.orelse)
+            lowering.statements(node.orelse)
             return
         trial.take_back()
     try:
@@ -296,17 +287,14 @@ _TEST_INSIDE = "test inside"
 def _unroll_while(lowering: Lowering, node: Any, error: UnsupportedError) -> None:
     """Unroll a `while` whose test is known before each trip (the end of a list of objects linked
     one to the next); `error` is why it is no loop in the IR."""
-    from gradscribe.frontend.expressions import condition
-    from gradscribe.frontend.operators import truth
-    from gradscribe.frontend.statements import statements
 
     def run(trip: int) -> bool:
         lowering.builder.begin_statement()
-        known = truth(lowering, condition(lowering, node.test))
+        known = lowering.truth(condition(lowering, node.test))
         if not isinstance(known, bool) or trip > _MOST:
             raise error
         if known:
-            statements(lowering, node.body)
+            lowering.statements(node.body)
         return known
 
     _run_trips(lowering, node, run)
@@ -391,9 +379,6 @@ def _items_in_trip(
 def _unroll(lowering: Lowering, node: Any, iteration: Iteration) -> None:
     """Run the trips one by one. The items of lists and dicts are what they are in the trip; lists
     may grow, dicts may not."""
-    from gradscribe.frontend.assignments import assign
-    from gradscribe.frontend.statements import statements
-
     lowering.builder.begin_statement()
     plain, mapped = iterations.without_maps(iteration)
     items = _items_in_trip(lowering, node, plain)
@@ -405,8 +390,8 @@ def _unroll(lowering: Lowering, node: Any, iteration: Iteration) -> None:
             return False
         if trip > _MOST and len(now) > count:
             lowering.unsupported(node, "this list grows for ever", "end the loop by `break`")
-        assign(lowering, node.target, mapped(now[trip]))
-        statements(lowering, node.body)
+        lowering.assign(node.target, mapped(now[trip]))
+        lowering.statements(node.body)
         return True
 
     _run_trips(lowering, node, run)

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, NoReturn
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import kept_memory, wording
-from gradscribe.frontend.calls import lent_containers
 from gradscribe.frontend.control import handed_on
 from gradscribe.frontend.control.merge_planning import Planner
 from gradscribe.frontend.control.merge_plans import (
@@ -97,7 +96,7 @@ class Merge:
         for number in (0, 1):
             self.lowering.restore(self.states[number])
             with self.lowering.inside(self.blocks[number]):
-                lent_containers.leave(self.lowering, self.before)
+                self.lowering.leave(self.before)
                 sides.append([self._side(pair[number]) for pair in self.planner.pairs])
         results: list[Value] = []
         yields: tuple[list[Value], list[Value]] = ([], [])

@@ -14,14 +14,15 @@ from typing import Any
 import gast
 
 from gradscribe.frontend import kept_variables, outside
-from gradscribe.frontend.calls import introspection, opaque, static_values, unpacking
+from gradscribe.frontend.calls import introspection, lengths, opaque, static_values
 from gradscribe.frontend.control.branches import branch, conditional
 from gradscribe.frontend.data.instances import class_of, is_object
 from gradscribe.frontend.data.sequences import new_list
 from gradscribe.frontend.data.standard_classes import class_in_python
 from gradscribe.frontend.data.subscripts import read_item
+from gradscribe.frontend.expressions import condition
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.operators import compare, truth
+from gradscribe.frontend.operators import compare
 from gradscribe.frontend.splitting import resolved
 from gradscribe.frontend.values import (
     DictRef,
@@ -46,10 +47,7 @@ def match_statement(
 ) -> bool:
     """A `match` statement; True if the rest of the block was lowered with it, at the end of the
     one case that does not leave the block. leaves: whether a block always does."""
-    from gradscribe.frontend.expressions import expression
-    from gradscribe.frontend.statements import statements
-
-    subject = outside.opened(lowering, resolved(lowering, expression(lowering, node.subject)))
+    subject = outside.opened(lowering, resolved(lowering, lowering.expression(node.subject)))
     falls_through = not any(_is_irrefutable(case) for case in node.cases)
     staying = [case for case in node.cases if not leaves(case.body)]
     with_rest = len(staying) + falls_through <= 1
@@ -58,7 +56,7 @@ def match_statement(
     def run(body: Sequence[Any], stays: bool) -> None:
         nonlocal taken
         taken = taken or (with_rest and stays)
-        statements(lowering, [*body, *rest] if with_rest and stays else body)
+        lowering.statements([*body, *rest] if with_rest and stays else body)
 
     def chain(position: int) -> None:
         if position == len(node.cases):
@@ -89,11 +87,10 @@ def _is_irrefutable(case: Any) -> bool:
 
 def _case(lowering: Lowering, case: Any, subject: Any) -> Condition:
     """Whether a case is taken: its pattern, then its guard, which sees the names bound."""
-    from gradscribe.frontend.expressions import condition
 
     def guard() -> Condition:
         _bind(lowering, case.pattern, subject)
-        return truth(lowering, condition(lowering, case.guard))
+        return lowering.truth(condition(lowering, case.guard))
 
     tests: list[Callable[[], Condition]] = [lambda: matches(lowering, case.pattern, subject)]
     return _every(lowering, case.pattern, tests if case.guard is None else [*tests, guard])
@@ -129,26 +126,25 @@ def _conditional(
         return Static(found) if isinstance(found, bool) else found
 
     then_, otherwise_ = (functools.partial(item, side) for side in (then, otherwise))
-    return truth(lowering, conditional(lowering, node, condition, then_, otherwise_))
+    return lowering.truth(conditional(lowering, node, condition, then_, otherwise_))
 
 
 # -- conditions --------------------------------------------------------------------------------
 
 
 def _value(lowering: Lowering, pattern: Any, item: Any) -> Condition:
-    from gradscribe.frontend.expressions import expression
 
-    value = expression(lowering, pattern.value)
+    value = lowering.expression(pattern.value)
     numbers = is_number(item) and is_number(value)
     if not numbers and not (isinstance(item, Static) and isinstance(value, Static)):
         if isinstance(item, (Ref, ObjectRef)) or not isinstance(value, Static):
             lowering.unsupported(pattern, "this value pattern is not supported", "compare by `if`")
         return False
-    return truth(lowering, compare(lowering, pattern, gast.Eq(), item, value))
+    return lowering.truth(compare(lowering, pattern, gast.Eq(), item, value))
 
 
 def _singleton(lowering: Lowering, pattern: Any, item: Any) -> Condition:
-    return truth(lowering, compare(lowering, pattern, gast.Is(), item, Static(pattern.value)))
+    return lowering.truth(compare(lowering, pattern, gast.Is(), item, Static(pattern.value)))
 
 
 def _named(lowering: Lowering, pattern: Any, item: Any) -> Condition:
@@ -178,8 +174,8 @@ def _sequence(lowering: Lowering, pattern: Any, item: Any) -> Condition:
 
     def long_enough() -> Condition:
         symbol = gast.GtE() if has_star else gast.Eq()
-        length = unpacking.length(lowering, item)
-        return truth(lowering, compare(lowering, pattern, symbol, length, count))
+        length = lengths.length(lowering, item)
+        return lowering.truth(compare(lowering, pattern, symbol, length, count))
 
     parts = [pair for pair in _parts(pattern) if not isinstance(pair[0], gast.MatchStar)]
     return _every(lowering, pattern, [long_enough, *_tests(lowering, item, parts, _item)])
@@ -223,10 +219,9 @@ def _mapping(lowering: Lowering, pattern: Any, item: Any) -> Condition:
 
 
 def _keys(lowering: Lowering, pattern: Any) -> list[Any]:
-    from gradscribe.frontend.expressions import expression
 
     return [
-        static_values.object_of(lowering, key, expression(lowering, key)) for key in pattern.keys
+        static_values.object_of(lowering, key, lowering.expression(key)) for key in pattern.keys
     ]
 
 
@@ -242,9 +237,8 @@ def _class(lowering: Lowering, pattern: Any, item: Any) -> Condition:
 
 
 def _class_of(lowering: Lowering, pattern: Any) -> type:
-    from gradscribe.frontend.expressions import expression
 
-    cls = expression(lowering, pattern.cls)
+    cls = lowering.expression(pattern.cls)
     if not (isinstance(cls, Static) and isinstance(cls.value, type)):
         lowering.unsupported(
             pattern, "the class in this pattern is not known", "name the class itself"
@@ -300,7 +294,7 @@ def _item(lowering: Lowering, pattern: Any, owner: Any, place: Any) -> Any:
     index = place if isinstance(place, slice) else Static(place)
     found = read_item(lowering, pattern, owner, index)
     if isinstance(place, slice) and not isinstance(found, ListRef):
-        return new_list(lowering, unpacking.unpacked(lowering, pattern, found))
+        return new_list(lowering, lowering.unpacked(pattern, found))
     return found
 
 
@@ -329,9 +323,8 @@ def _attributes(lowering: Lowering, pattern: Any) -> list[tuple[Any, str]]:
 
 
 def _attribute(lowering: Lowering, pattern: Any, owner: Any, name: str) -> Any:
-    from gradscribe.frontend.data.attributes import attribute
 
-    return attribute(lowering, pattern, owner, name) if name else owner
+    return lowering.attribute(pattern, owner, name) if name else owner
 
 
 # -- names -------------------------------------------------------------------------------------

@@ -8,11 +8,10 @@ import gast
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls import number_classes, opaque, static_values
-from gradscribe.frontend.expressions import condition, expression
+from gradscribe.frontend.expressions import condition
 from gradscribe.frontend.frame import RAISED
 from gradscribe.frontend.interruptions import AlwaysRaisesError
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.operators import truth
 from gradscribe.frontend.values import Static
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Opaque
@@ -81,16 +80,16 @@ def _class_of(exception: Any) -> type | None:
 
 def _exception(lowering: Lowering, node: Any) -> Any:
     if not isinstance(node, gast.Call):
-        item = expression(lowering, node)
+        item = lowering.expression(node)
         if isinstance(item, Static) and isinstance(item.value, type):
             return opaque.emit(lowering, item.value, (), {}, Opaque(item.value))
         return lowering.value(item)
-    callee = expression(lowering, node.func)
+    callee = lowering.expression(node.func)
     is_class = isinstance(callee, Static) and isinstance(callee.value, type)
     if not is_class or any(keyword.arg is None for keyword in node.keywords):
         lowering.unsupported(node, "this exception is not supported", "raise a plain exception")
-    arguments = tuple(expression(lowering, item) for item in node.args)
-    keywords = {keyword.arg: expression(lowering, keyword.value) for keyword in node.keywords}
+    arguments = tuple(lowering.expression(item) for item in node.args)
+    keywords = {keyword.arg: lowering.expression(keyword.value) for keyword in node.keywords}
     return opaque.emit(lowering, callee.value, arguments, keywords, Opaque(callee.value))
 
 
@@ -98,10 +97,10 @@ def assert_statement(lowering: Lowering, node: Any) -> None:
     """`assert condition, message`, which `python -O` leaves out."""
     if not __debug__:
         return
-    test = truth(lowering, condition(lowering, node.test))
+    test = lowering.truth(condition(lowering, node.test))
     if test is True:
         return
     message = None
     if node.msg is not None:
-        message = static_values.effect_argument(lowering, expression(lowering, node.msg))
+        message = static_values.effect_argument(lowering, lowering.expression(node.msg))
     lowering.emit(ASSERT, {"condition": test, "message": message})

@@ -51,8 +51,6 @@ if not failed:
 def with_suppressing(lowering: Lowering, node: Any, manager: Any) -> None:
     """A `with` of one manager, whose value this is, by Python's definition: a `try` whose handler
     goes on if `__exit__` says so."""
-    from gradscribe.frontend.statements import statements
-
     (item,) = node.items
     names = lowering.frame.names
     hidden = {
@@ -66,7 +64,7 @@ def with_suppressing(lowering: Lowering, node: Any, manager: Any) -> None:
     for name in ("enter", "leave"):
         names[hidden[name]] = special(lowering, item, manager, _METHODS[name])
     names[hidden["failed"]] = Static(False)
-    statements(lowering, written(_ENTERED))
+    lowering.statements(written(_ENTERED))
     body = node.body
     if item.optional_vars is not None:
         (bound,) = written("target = handed_out")
@@ -76,7 +74,7 @@ def with_suppressing(lowering: Lowering, node: Any, manager: Any) -> None:
     Attempt(lowering, node, body, [handler], []).run()
     if RAISED not in lowering.frame.names:
         with set_aside(lowering):
-            statements(lowering, written(_LEFT))
+            lowering.statements(written(_LEFT))
 
 
 def special(lowering: Lowering, node: Any, manager: Any, name: str) -> Any:

@@ -19,12 +19,10 @@ from gradscribe.frontend.calls import (
     foreign,
     handlers,
     introspection,
-    methods,
     number_classes,
     opaque,
     tensors,
 )
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls.iterators import turn
 from gradscribe.frontend.calls.raised import as_python
 from gradscribe.frontend.data import (
@@ -36,6 +34,7 @@ from gradscribe.frontend.data import (
     objects,
     presence,
 )
+from gradscribe.frontend.data.shapes import shape_of
 from gradscribe.frontend.data.subscripts import cut
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
@@ -57,7 +56,6 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Opaque, Scalar, is_complex
 from gradscribe.primitives.contract_kinds import HOLDS
-from gradscribe.primitives.indexing import LENGTH
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
 
 
@@ -137,7 +135,7 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
     if isinstance(owner, (enum.Enum, str, bytes)) and not dependencies.is_library(type(owner)):
         found = inspect.getattr_static(owner, name)
         if isinstance(found, property) and found.fget is not None:
-            return calls.call(lowering, node, Static(found.fget), (Static(owner),), {})
+            return lowering.call(node, Static(found.fget), (Static(owner),), {})
         if not hasattr(type(found), "__get__"):
             return outside.external(lowering, found, Path(owner).attribute(name), name)
     value = getattr(owner, name)
@@ -156,7 +154,7 @@ def _namedtuple_attribute(lowering: Lowering, node: Any, owner: TupleOf, name: s
     fields: tuple[str, ...] = getattr(owner.cls, "_fields", ())
     if name in fields:
         return owner.items[fields.index(name)]
-    if name in vars(tuple) or name in methods.NAMEDTUPLE_METHODS or name == "_make":
+    if name in vars(tuple) or name in handlers.NAMEDTUPLE_METHODS or name == "_make":
         return None
     return class_attributes.of_class(lowering, node, owner, owner.cls, name)
 
@@ -188,7 +186,7 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> An
     if name == "nbytes":
         size = application.apply_method(lowering, node, owner, "size", (), {})
         itemsize = Static(np.dtype(type_.dtype).itemsize)
-        return calls.call(lowering, node, Static(operator.mul), (size, itemsize), {})
+        return lowering.call(node, Static(operator.mul), (size, itemsize), {})
     if name in _ADDRESSES:
         made = Opaque(_ADDRESSES[name])
         return foreign.call(lowering, node, getattr, ((owner, Static(name)), {}), made, HOLDS)
@@ -223,26 +221,10 @@ def _tensor_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
     if name == "array":
         return ARRAY_OF[0](lowering, node, (owner,), {})
     if isinstance(found, property):
-        return calls.call(lowering, node, Static(found.fget), (owner,), {})
+        return lowering.call(node, Static(found.fget), (owner,), {})
     if found is None and not is_number(owner):
         _refuse_missing(lowering, node, (np.ndarray,), name)
     return BoundMethod(owner, name)
-
-
-def shape_of(lowering: Lowering, owner: Any) -> TupleOf:
-    """The shape of an array as a tuple: known lengths are static."""
-    value = lowering.value(owner)
-    if opaque.is_opaque(value):
-        opaque.refuse(lowering, lowering.frame.statement)
-    dims = value.type.dims if isinstance(value.type, Array) else ()
-    return TupleOf(
-        tuple(
-            Static(dim.known)
-            if dim.known is not None
-            else lowering.emit(LENGTH, {"x": value, "axis": axis})
-            for axis, dim in enumerate(dims)
-        )
-    )
 
 
 def _number_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
@@ -269,7 +251,7 @@ def _number_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
     if name == "data":
         return cut(lowering, owner)
     if name == "real" and type_.weak and type_.dtype == "bool":
-        return application.apply_primitive(lowering, node, PRIMITIVES[int], int, (owner,), {})
+        return lowering.apply_primitive(node, PRIMITIVES[int], int, (owner,), {})
     if name == "T" or (name == "real" and not is_complex(type_)):
         return owner
     if name in ("real", "imag"):

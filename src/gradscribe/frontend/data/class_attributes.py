@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from gradscribe.frontend import dependencies, outside
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.instances import class_of, has_methods, is_object
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
@@ -49,7 +48,7 @@ def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) ->
         return None
     if isinstance(kind, property):
         depend_on_class(lowering, cls, name, kind)
-        return calls.call(lowering, node, Static(kind.fget), (owner,), {})
+        return lowering.call(node, Static(kind.fget), (owner,), {})
     if isinstance(kind, types.FunctionType):
         depend_on_class(lowering, cls, name, kind)
         return BoundMethod(owner, name, kind)
@@ -92,7 +91,7 @@ def call_descriptor(
     dependencies.depend(lowering, place, kind)
     depend_on_class(lowering, type(kind), special, function)
     descriptor = ObjectRef(kind, place)
-    return calls.call(lowering, node, Static(function), (descriptor, *arguments), {})
+    return lowering.call(node, Static(function), (descriptor, *arguments), {})
 
 
 def _partial_method(
@@ -161,7 +160,7 @@ def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Any:
         function = probe(kind, "__func__", kind)
         dependencies.depend(lowering, Path(base).attribute("__dict__").item(name), kind)
         if isinstance(kind, property):
-            return calls.call(lowering, node, Static(kind.fget), (receiver,), {})
+            return lowering.call(node, Static(kind.fget), (receiver,), {})
         if isinstance(kind, classmethod):
             receiver = Static(cls)
         if isinstance(kind, staticmethod):

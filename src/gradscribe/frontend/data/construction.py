@@ -6,7 +6,6 @@ import inspect
 import types
 from typing import Any
 
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.class_attributes import depend_on_class
 from gradscribe.frontend.data.instances import new_instance, set_attribute
 from gradscribe.frontend.data.object_stores import store_plainly
@@ -55,7 +54,7 @@ def instantiate(
                 python=TypeError,
             )
         return owner
-    calls.call(lowering, node, Static(initialize), (owner, *arguments), keywords)
+    lowering.call(node, Static(initialize), (owner, *arguments), keywords)
     return owner
 
 

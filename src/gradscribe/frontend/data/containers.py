@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.calls import inlining, iterators, opaque, prelude, reducing
+from gradscribe.frontend.calls import iterators, opaque, prelude, reducing
 from gradscribe.frontend.data import sequences
 from gradscribe.frontend.data.aliasing import changing_items
 from gradscribe.frontend.data.indices import step_of
@@ -88,7 +88,7 @@ def extend(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         for one in below:
             _add(lowering, owner, one)
         return Static(None)
-    other = reducing.listed(lowering, node, (item,), {})
+    other = lowering.listed(node, (item,), {})
     hold(lowering, owner.storage, contents if isinstance(contents, tuple) else ())
     _emit(lowering, owner, JOIN, y=lowering.value(other))
     _hold_items(lowering, owner, other)
@@ -206,7 +206,7 @@ def _splice(lowering: Lowering, node: Any, owner: ListRef, index: slice, items: 
             "a slice with a step is replaced by another number of items",
             "build a new list",
         )
-    spliced = inlining.inline(lowering, node, prelude.spliced, (owner, start, stop, items))
+    spliced = lowering.inline(node, prelude.spliced, (owner, start, stop, items))
     lowering.contents[owner.storage] = sequences.run_time_value(lowering, spliced)
 
 
@@ -227,7 +227,7 @@ def store_section(lowering: Lowering, node: Any, arguments: Any, keywords: Any) 
             lowering.raises(node, error)
         lowering.contents[owner.storage] = tuple(items)
         return Static(None)
-    other = reducing.listed(lowering, node, (item,), {})
+    other = lowering.listed(node, (item,), {})
     value = lowering.value(other)
     replaced = lowering.emit(SECTION, {"x": lowering.value(owner), "index": section})
     types = value.type, replaced.type
@@ -253,7 +253,7 @@ def take_items(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> 
 
 def _remove(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     owner, item = arguments
-    position = inlining.inline(lowering, node, prelude.index, (owner, item))
+    position = lowering.inline(node, prelude.index, (owner, item))
     return delete_item(lowering, node, (owner, position), {})
 
 
@@ -287,7 +287,7 @@ def _sort(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 
 def _copy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return reducing.listed(lowering, node, arguments, keywords)
+    return lowering.listed(node, arguments, keywords)
 
 
 def _searched(function: Any) -> Handler:
@@ -303,7 +303,7 @@ def _searched(function: Any) -> Handler:
         if sequences.holds_numbers(lowering, owner):
             method = Method(function.__name__)
             return opaque.emit(lowering, method, (owner, wanted), {}, INT, RUN)
-        return inlining.inline(lowering, node, function, (owner, wanted))
+        return lowering.inline(node, function, (owner, wanted))
 
     return handler
 

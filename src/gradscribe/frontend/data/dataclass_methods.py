@@ -8,7 +8,6 @@ import operator
 import types
 from typing import Any
 
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import inlining
 from gradscribe.frontend.data import class_attributes, object_stores, objects
 from gradscribe.frontend.data.instances import class_of, is_object
@@ -52,7 +51,7 @@ def initialize_dataclass(
             path = Path(field).attribute("default")
             item = inlining.default_value(lowering, field.default, path, field.name)
         elif field.default_factory is not dataclasses.MISSING:
-            item = calls.call(lowering, node, Static(field.default_factory), (), {})
+            item = lowering.call(node, Static(field.default_factory), (), {})
         else:
             continue
         if field._field_type is _INIT_ONLY:
@@ -61,7 +60,7 @@ def initialize_dataclass(
             object_stores.store_plainly(lowering, node, owner, field.name, item)
     after = class_attributes.method(lowering, owner, "__post_init__")
     if after is not None:
-        calls.call(lowering, node, after, tuple(later), {})
+        lowering.call(node, after, tuple(later), {})
     return Static(None)
 
 
@@ -86,8 +85,6 @@ def is_dataclass_comparison(function: Any) -> bool:
 
 def compare_dataclasses(lowering: Lowering, node: Any, function: Any, operands: Any) -> Any:
     """A comparison of dataclasses: that of the tuples of their fields."""
-    from gradscribe.frontend.operators import operate
-
     first, second = operands
     cls: Any = class_of(first)
     if not is_object(second) or class_of(second) is not cls:
@@ -96,7 +93,7 @@ def compare_dataclasses(lowering: Lowering, node: Any, function: Any, operands: 
     sides = [
         TupleOf(tuple(objects.read(lowering, node, side, n) for n in names)) for side in operands
     ]
-    return operate(lowering, node, _COMPARED[function.__name__], *sides)
+    return lowering.operate(node, _COMPARED[function.__name__], *sides)
 
 
 def _defining_class(cls: type, function: Any) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.frontend import outside
-from gradscribe.frontend.calls import unpacking
+from gradscribe.frontend.calls.keyed_dicts import new_dict as made_here
 from gradscribe.frontend.data import keyed, protocols
 from gradscribe.frontend.data.containers import LIST_METHODS
 from gradscribe.frontend.data.stores import give_items, store_item
@@ -28,8 +28,6 @@ def new_dict(lowering: Lowering, items: dict[Any, Any], name: str = "") -> DictR
 
 def dict_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`dict(…)`: of a dict, of pairs, of keywords."""
-    from gradscribe.frontend.calls.keyed_dicts import new_dict as made_here
-
     if len(arguments) == 1 and keyed.is_keyed(arguments[0]):
         made = protocols.call(lowering, node, arguments[0], "copy")
         arguments = ()
@@ -53,10 +51,8 @@ def united(lowering: Lowering, first: DictRef, second: DictRef) -> DictRef:
 
 def keys_with(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`dict.fromkeys(keys, value)`."""
-    from gradscribe.frontend.calls.keyed_dicts import new_dict as made_here
-
     keys, value = (*arguments, Static(None))[:2]
-    pairs = [(key, value) for key in unpacking.unpacked(lowering, node, keys)]
+    pairs = [(key, value) for key in lowering.unpacked(node, keys)]
     return made_here(lowering, node, pairs)
 
 
@@ -74,14 +70,11 @@ def _pairs(lowering: Lowering, node: Any, source: Any) -> list[tuple[Any, Any]]:
     keys = protocols.call(lowering, node, source, "keys")
     if keys is not None:
         read = functools.partial(protocols.call, lowering, node, source, "__getitem__")
-        return [(key, read(key)) for key in unpacking.unpacked(lowering, node, keys)]
+        return [(key, read(key)) for key in lowering.unpacked(node, keys)]
     if isinstance(source, ObjectRef) and has(type(source.target), "keys"):
         what = f"a dict is made of the items of a `{type(source.target).__name__}` here"
         lowering.unsupported(node, what, "enter its items one by one, or pass in a dict")
-    pairs = [
-        tuple(unpacking.unpacked(lowering, node, pair))
-        for pair in unpacking.unpacked(lowering, node, source)
-    ]
+    pairs = [tuple(lowering.unpacked(node, pair)) for pair in lowering.unpacked(node, source)]
     if any(len(pair) != 2 for pair in pairs):
         lowering.raises(node, ValueError("a dict is made of pairs"))
     return pairs

@@ -14,8 +14,6 @@ from gradscribe.ir.types import Array, Scalar
 
 def joined(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
     """What the index makes, where `owner` is one of those; else None."""
-    from gradscribe.frontend.calls import dispatch as calls
-
     trick = _object(owner)
     if trick is np.mgrid or trick is np.ogrid:
         return _grid(lowering, node, index, trick is np.ogrid)
@@ -31,13 +29,11 @@ def joined(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
     _refuse_other_numbers(lowering, node, parts)
     if trick is np.r_:
         parts = [_with_axis(lowering, part) for part in parts]
-    return calls.call(lowering, node, Static(joining), (TupleOf(tuple(parts)),), {})
+    return lowering.call(node, Static(joining), (TupleOf(tuple(parts)),), {})
 
 
 def _grid(lowering: Lowering, node: Any, index: Any, is_open: bool) -> Any:
     """`np.mgrid[…]` and `np.ogrid[…]`: the coordinates of the points between the slices."""
-    from gradscribe.frontend.calls import dispatch as calls
-
     if isinstance(index, slice):
         return _part(lowering, node, index)
     items = known_items(lowering, index)
@@ -45,8 +41,8 @@ def _grid(lowering: Lowering, node: Any, index: Any, is_open: bool) -> Any:
         lowering.raises(node, AttributeError("an index of a grid is no slice"))
     ranges = tuple(_part(lowering, node, part) for part in items)
     form = {"indexing": Static("ij"), "sparse": Static(is_open)}
-    grids = calls.call(lowering, node, Static(np.meshgrid), ranges, form)
-    return grids if is_open else calls.call(lowering, node, Static(np.stack), (grids,), {})
+    grids = lowering.call(node, Static(np.meshgrid), ranges, form)
+    return grids if is_open else lowering.call(node, Static(np.stack), (grids,), {})
 
 
 def _with_axis(lowering: Lowering, part: Any) -> Any:
@@ -66,16 +62,14 @@ _JOINING = ((np.r_, np.concatenate), (np.c_, np.column_stack))
 
 def _part(lowering: Lowering, node: Any, part: Any) -> Any:
     """A slice as the range that it stands for: of so many points, if its step is imaginary."""
-    from gradscribe.frontend.calls import dispatch as calls
-
     if not isinstance(part, slice):
         return part
     start = Static(0) if part.start is None else part.start
     if isinstance(part.step, Static) and isinstance(part.step.value, complex):
         points = Static(int(abs(part.step.value)))
-        return calls.call(lowering, node, Static(np.linspace), (start, part.stop, points), {})
+        return lowering.call(node, Static(np.linspace), (start, part.stop, points), {})
     step = () if part.step is None else (part.step,)
-    return calls.call(lowering, node, Static(np.arange), (start, part.stop, *step), {})
+    return lowering.call(node, Static(np.arange), (start, part.stop, *step), {})
 
 
 def _refuse_other_numbers(lowering: Lowering, node: Any, parts: list[Any]) -> None:

@@ -76,14 +76,12 @@ def _item(lowering: Lowering, node: Any, item: Any) -> Any:
 
 def _as_arange(lowering: Lowering, node: Any, item: Iteration) -> Ref:
     """The array that NumPy makes of a range."""
-    from gradscribe.frontend.calls.application import apply_primitive
-
     start, stop, step = item.parts
     bounds: tuple[Any, ...] = item.parts
     if isinstance(step, Static) and step.value == 1:
         from_zero = isinstance(start, Static) and start.value == 0
         bounds = (stop,) if from_zero else (start, stop)
-    made: Ref = apply_primitive(lowering, node, PRIMITIVES[np.arange], np.arange, bounds, {})
+    made: Ref = lowering.apply_primitive(node, PRIMITIVES[np.arange], np.arange, bounds, {})
     return made
 
 
@@ -174,8 +172,6 @@ def _is_whole_nonzero(lowering: Lowering, items: tuple[Any, ...]) -> bool:
 
 def open_mesh(lowering: Lowering, node: Any, arguments: tuple[Any, ...]) -> TupleOf:
     """`np.ix_(i, j)`: arrays that, broadcast, pair each index with each of the others."""
-    from gradscribe.frontend.calls.application import apply_primitive
-
     parts: list[Any] = []
     for axis, given in enumerate(arguments):
         item = as_array(lowering, node, given)
@@ -184,7 +180,7 @@ def open_mesh(lowering: Lowering, node: Any, arguments: tuple[Any, ...]) -> Tupl
         lengths = (1,) * axis + (-1,) + (1,) * (len(arguments) - axis - 1)
         shape = TupleOf(tuple(map(Static, lengths)))
         parts.append(
-            apply_primitive(lowering, node, PRIMITIVES[np.reshape], np.reshape, (item, shape), {})
+            lowering.apply_primitive(node, PRIMITIVES[np.reshape], np.reshape, (item, shape), {})
         )
     return TupleOf(tuple(parts))
 
@@ -251,9 +247,7 @@ def count_of(lowering: Lowering, mask: Value) -> Affine:
 def as_array(lowering: Lowering, node: Any, item: Any) -> Any:
     """What is stored in an array: a number or an array; of a tuple or list, NumPy makes one."""
     if isinstance(item, (TupleOf, ListRef)):
-        from gradscribe.frontend.calls.application import apply_primitive
-
-        return apply_primitive(lowering, node, PRIMITIVES[np.array], np.array, (item,), {})
+        return lowering.apply_primitive(node, PRIMITIVES[np.array], np.array, (item,), {})
     if isinstance(item, (Static, Value, Ref)):
         return item
     return lowering.unsupported(

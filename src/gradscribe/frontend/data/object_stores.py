@@ -9,7 +9,6 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import outside_reach
 from gradscribe.frontend.calls.raised import as_python
 from gradscribe.frontend.data import aliasing
@@ -61,7 +60,7 @@ def store(lowering: Lowering, node: Any, owner: Any, name: str, item: Any) -> No
             python=AttributeError,
         )
     if isinstance(own_store, types.FunctionType):
-        calls.call(lowering, node, Static(own_store), (owner, Static(name), item), {})
+        lowering.call(node, Static(own_store), (owner, Static(name), item), {})
         return
     store_plainly(lowering, node, owner, name, item)
 
@@ -75,7 +74,7 @@ def _call_property(
     if function is None:
         said = f"property '{name}' of '{cls.__name__}' object has no {what}"
         lowering.raises(node, AttributeError(said), f"the property `{name}` has no {what}")
-    calls.call(lowering, node, Static(function), (owner, *given), {})
+    lowering.call(node, Static(function), (owner, *given), {})
 
 
 def is_stored(lowering: Lowering, target: Any, name: str) -> bool:
@@ -143,7 +142,7 @@ def delete(lowering: Lowering, node: Any, owner: Any, name: str) -> None:
     kind = in_class(cls, name, None)
     own_delete = method(lowering, owner, "__delattr__")
     if own_delete is not None:
-        calls.call(lowering, node, own_delete, (Static(name),), {})
+        lowering.call(node, own_delete, (Static(name),), {})
     elif isinstance(kind, property):
         _call_property(lowering, node, owner, name, kind.fdel, "deleter", ())
     elif is_data_descriptor(kind):

@@ -14,7 +14,6 @@ import types
 from typing import Any
 
 from gradscribe.frontend import dependencies, outside, scope
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.class_attributes import (
     MISSING,
     depend_on_class,
@@ -40,7 +39,7 @@ def read(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
         return found
     fallback = method(lowering, owner, "__getattr__")
     if fallback is not None:
-        return calls.call(lowering, node, fallback, (Static(name),), {})
+        return lowering.call(node, fallback, (Static(name),), {})
     if class_of(owner) is Variables:
         return scope.raise_unbound(lowering, node, name)
     python = class_in_python(owner)
@@ -78,7 +77,7 @@ def get(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
         depend_on_absence(lowering, owner, name)
     if isinstance(kind, functools.cached_property):
         depend_on_class(lowering, cls, name, kind)
-        item = calls.call(lowering, node, Static(kind.func), (owner,), {})
+        item = lowering.call(node, Static(kind.func), (owner,), {})
         set_attribute(lowering, owner, name, item)
         return item
     return of_class(lowering, node, owner, cls, name)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import AliasingError, UnsupportedError
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls.number_classes import possible
 from gradscribe.frontend.data import class_attributes, instances
 from gradscribe.frontend.data.standard_classes import class_in_python
@@ -133,20 +132,18 @@ def _operate_on_one(lowering: Lowering, node: Any, callee: Any, owner: Any, *arg
     for name in _UNARY.get(callee, ()):
         found = call(lowering, node, owner, name, *arguments)
         if found is not None and callee.__name__.strip("_") != name.strip("_"):
-            return calls.call(lowering, node, Static(callee), (found,), {})
+            return lowering.call(node, Static(callee), (found,), {})
         if found is not None:
             return found
     return None
 
 
 def _negated(lowering: Lowering, node: Any, item: Any) -> Any:
-    from gradscribe.frontend.operators import operate as operate_on_values
-    from gradscribe.frontend.operators import truth
 
-    known = truth(lowering, item)
+    known = lowering.truth(item)
     if isinstance(known, bool):
         return Static(not known)
-    return operate_on_values(lowering, node, operator.not_, known)
+    return lowering.operate(node, operator.not_, known)
 
 
 def _is_more_special(second: Any, first: Any, name: str, reflected: str) -> bool:
@@ -209,4 +206,4 @@ def augment(lowering: Lowering, node: Any, callee: Any, owner: Any, item: Any) -
 def call(lowering: Lowering, node: Any, owner: Any, name: str, *arguments: Any) -> Any:
     """`owner.name(*arguments)` for a special method, or None where the class has none."""
     found = class_attributes.method(lowering, owner, name)
-    return None if found is None else calls.call(lowering, node, found, arguments, {})
+    return None if found is None else lowering.call(node, found, arguments, {})

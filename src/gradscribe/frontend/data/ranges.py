@@ -11,34 +11,29 @@ from gradscribe.frontend.values import Iteration, Static
 
 def length(lowering: Lowering, owner: Iteration) -> Any:
     """`len(owner)`."""
-    from gradscribe.frontend.calls import dispatch as calls
-    from gradscribe.frontend.operators import operate
-
     first, end, step = owner.parts
     if all(isinstance(part, Static) for part in owner.parts):
         return Static(len(range(first.value, end.value, step.value)))
     if step == Static(1):
-        difference = operate(lowering, None, operator.sub, end, first)
+        difference = lowering.operate(None, operator.sub, end, first)
     else:
-        reached = operate(lowering, None, operator.sub, first, end)
-        steps = operate(lowering, None, operator.floordiv, reached, step)
-        difference = operate(lowering, None, operator.neg, steps)
-    return calls.call(lowering, None, Static(max), (difference, Static(0)), {})
+        reached = lowering.operate(None, operator.sub, first, end)
+        steps = lowering.operate(None, operator.floordiv, reached, step)
+        difference = lowering.operate(None, operator.neg, steps)
+    return lowering.call(None, Static(max), (difference, Static(0)), {})
 
 
 def backwards(lowering: Lowering, owner: Iteration) -> Iteration:
     """The range of the same numbers from the last to the first."""
-    from gradscribe.frontend.operators import operate
-
     first, end, step = owner.parts
     if step == Static(1):
-        last = operate(lowering, None, operator.sub, end, step)
+        last = lowering.operate(None, operator.sub, end, step)
     else:
-        trips = operate(lowering, None, operator.sub, length(lowering, owner), Static(1))
-        steps = operate(lowering, None, operator.mul, trips, step)
-        last = operate(lowering, None, operator.add, first, steps)
-    before = operate(lowering, None, operator.sub, first, step)
-    return Iteration("range", (last, before, operate(lowering, None, operator.neg, step)))
+        trips = lowering.operate(None, operator.sub, length(lowering, owner), Static(1))
+        steps = lowering.operate(None, operator.mul, trips, step)
+        last = lowering.operate(None, operator.add, first, steps)
+    before = lowering.operate(None, operator.sub, first, step)
+    return Iteration("range", (last, before, lowering.operate(None, operator.neg, step)))
 
 
 def section(lowering: Lowering, node: Any, owner: Iteration, index: Any) -> Any:
@@ -71,14 +66,12 @@ def section(lowering: Lowering, node: Any, owner: Iteration, index: Any) -> Any:
 def _counted(
     lowering: Lowering, node: Any, owner: Iteration, start: int, stop: int | None, step: int
 ) -> Iteration:
-    from gradscribe.frontend.calls import dispatch as calls
-    from gradscribe.frontend.operators import operate
 
     first, end, _ = owner.parts
     if stop is not None:
         base = end if stop < 0 else first
-        last = operate(lowering, node, operator.add, base, Static(stop))
-        end = last if stop < 0 else calls.call(lowering, node, Static(min), (last, end), {})
+        last = lowering.operate(node, operator.add, base, Static(stop))
+        end = last if stop < 0 else lowering.call(node, Static(min), (last, end), {})
     if start:
-        first = operate(lowering, node, operator.add, first, Static(start))
+        first = lowering.operate(node, operator.add, first, Static(start))
     return Iteration("range", (first, end, Static(step)))

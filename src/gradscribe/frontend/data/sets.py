@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from gradscribe.frontend.calls import handlers, object_order, opaque, reducing
+from gradscribe.frontend.calls import handlers, object_order, opaque
 from gradscribe.frontend.calls.iterators import taking
 from gradscribe.frontend.data import construction
 from gradscribe.frontend.data.keyed import refuse_unhashable
@@ -53,11 +53,11 @@ def contains(lowering: Lowering, container: Any, item: Any) -> Any:
 
 
 def _set(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return new_set(lowering, node, reducing.listed(lowering, node, arguments, keywords))
+    return new_set(lowering, node, lowering.listed(node, arguments, keywords))
 
 
 def _frozen(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return _known(lowering, node, reducing.listed(lowering, node, arguments, keywords), frozenset)
+    return _known(lowering, node, lowering.listed(node, arguments, keywords), frozenset)
 
 
 handlers.FUNCTIONS.update({set: taking(_set), frozenset: taking(_frozen)})

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend import outside
-from gradscribe.frontend.calls import number_classes, opaque
+from gradscribe.frontend.calls import number_classes, object_arrays, opaque
 from gradscribe.frontend.calls.raised import as_python
 from gradscribe.frontend.data import places, protocols, sequences, uneven
 from gradscribe.frontend.data.aliasing import changing_items, check_store, refuse_store
+from gradscribe.frontend.data.containers import store_section
 from gradscribe.frontend.data.indices import as_array
 from gradscribe.frontend.data.keyed import check_hash, known_key
 from gradscribe.frontend.data.subscripts import converted, index_argument, part_of, step_to
@@ -49,8 +50,6 @@ def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any)
         what = f"'{owner.cls.__name__}' object does not support item assignment"
         lowering.raises(node, TypeError(what))
     elif opaque.is_opaque(owner):
-        from gradscribe.frontend.calls import object_arrays
-
         object_arrays.store(lowering, node, owner, index, item)
     else:
         lowering.unsupported(
@@ -73,8 +72,6 @@ def _store_in_list(lowering: Lowering, node: Any, owner: ListRef, index: Any, it
         contents = lowering.contents[owner.storage]
         if isinstance(contents, tuple):
             index = uneven.place_among(lowering, owner, contents, index)
-        from gradscribe.frontend.data.containers import store_section
-
         store_section(lowering, node, (owner, index, item), {})
         return
     with changing_items(lowering, node, owner.storage):

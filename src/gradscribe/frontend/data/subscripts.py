@@ -13,6 +13,7 @@ import numpy as np
 from gradscribe.frontend import outside
 from gradscribe.frontend.calls import number_classes, opaque, tensors, texts
 from gradscribe.frontend.calls.raised import as_python
+from gradscribe.frontend.control.branches import raise_here
 from gradscribe.frontend.data import (
     index_tricks,
     places,
@@ -134,9 +135,8 @@ def _read_number(lowering: Lowering, node: Any, owner: Value, index: Any) -> Any
 
 
 def _as_array(lowering: Lowering, node: Any, number: Value) -> Any:
-    from gradscribe.frontend.calls.application import apply_primitive
 
-    return apply_primitive(lowering, node, PRIMITIVES[np.array], np.array, (number,), {})
+    return lowering.apply_primitive(node, PRIMITIVES[np.array], np.array, (number,), {})
 
 
 def cut(lowering: Lowering, item: Any) -> Any:
@@ -230,7 +230,5 @@ def _read_sequence(
 def _raise_for_empty(lowering: Lowering) -> NoReturn:
     """An item of a list that is empty, as far as is known, on a path: it raises if it is taken. A
     loop that adds items is lowered again."""
-    from gradscribe.frontend.control.branches import raise_here
-
     raise_here(lowering, IndexError, "list index out of range")
     raise NotYetKnownError(None, lowering.builder.location)

@@ -15,6 +15,7 @@ import gast
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import inputs, outside_memory
 from gradscribe.frontend.calls import lent_containers
+from gradscribe.frontend.calls.definitions import NotYetKnownError
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.control import contexts
 from gradscribe.frontend.effects import attributes_of, given_by
@@ -31,7 +32,6 @@ from gradscribe.frontend.interruptions import (
     AlwaysRaisesError,
     EverOtherTypesError,
     MisfitError,
-    NotYetKnownError,
     SplitError,
     refusal,
 )

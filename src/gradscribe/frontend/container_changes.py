@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from gradscribe.frontend.effects import held, leaves_held
+from gradscribe.frontend.data.results import held, leaves_held
 from gradscribe.frontend.interface import NEW, ContainerChange
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import DictRef, ListRef, ObjectRef, Static, Storage, TupleOf

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gradscribe.errors import UnsupportedError
-from gradscribe.frontend import outside
-from gradscribe.frontend.data.results import is_constant, result_tree
-from gradscribe.frontend.flow import may_be_undefined
+from gradscribe.frontend.container_changes import ChangedContainer
+from gradscribe.frontend.data.results import (
+    held,
+    leaves_held,
+    leaves_of,
+    objects_shown,
+    result_tree,
+)
 from gradscribe.frontend.interface import (
     AttributeChange,
     Change,
@@ -24,7 +28,6 @@ from gradscribe.frontend.interface import (
     Step,
 )
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.trees import parts_of
 from gradscribe.frontend.values import (
     Cell,
     DictRef,
@@ -38,9 +41,6 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.core import Parameter, SliceOf, Value
 from gradscribe.ir.trees import LEAF, Leaf, Node, Tree
-
-if TYPE_CHECKING:
-    from gradscribe.frontend.container_changes import ChangedContainer
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def _changes(
             yield change, (contents,), (None,)
             continue
         container = (DictRef if isinstance(contents, dict) else ListRef)(item.storage)
-        made = _made(lowering)
+        made = objects_shown(lowering)
         made.pop(item.storage, None)
         tree, values = result_tree(lowering, container, made)
         change = Change(item.argument, item.steps, tree, item.leaf, True)
@@ -230,48 +230,6 @@ def _stored(lowering: Lowering, attributes: Sequence[Attribute]) -> Iterator[tup
 
 
 _NOTHING = Unbound("")
-_NOTHING_MADE: Mapping[Storage, Value] = {}
-
-
-def held(lowering: Lowering, item: Any) -> tuple[Tree | None, list[Value]]:
-    """What an attribute or container holds, as a result of the function; None if it is none."""
-    if isinstance(item, Unbound):
-        return None, []
-    try:
-        tree, values = result_tree(lowering, item, _made(lowering))
-    except UnsupportedError:
-        return None, []
-    if any(may_be_undefined(lowering, value) for value in values):
-        return None, []
-    return tree, values
-
-
-def _made(lowering: Lowering) -> dict[Storage, Value]:
-    """The lists, dicts and objects that unread code has: what is stored outside is one of these."""
-    if lowering.has_tensors:  # what they hold belongs to the graph there
-        return {}
-    is_made = lowering.builder.is_made
-    return {s: lent.made for s, lent in lowering.kept.lists.items() if is_made(lent.made)}
-
-
-def leaves_held(lowering: Lowering, item: Any) -> Iterator[Any]:
-    """The frontend values of the leaves of what `held` gives the structure of."""
-    return leaves_of(lowering, item, _made(lowering))
-
-
-def leaves_of(
-    lowering: Lowering, item: Any, made: Mapping[Storage, Value] = _NOTHING_MADE
-) -> Iterator[Any]:
-    """The frontend values of the leaves that `result_tree` finds in a value."""
-    item = outside.opened(lowering, item)
-    parts = parts_of(item, lowering.contents)
-    if getattr(item, "storage", None) in made:
-        yield made[item.storage]
-    elif parts is not None:
-        for part in parts.items:
-            yield from leaves_of(lowering, part, made)
-    elif not is_constant(item):
-        yield item
 
 
 def _origins(items: Sequence[Any], known: Mapping[Any, int]) -> Iterator[Origin | None]:

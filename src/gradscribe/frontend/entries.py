@@ -8,11 +8,13 @@ hands the functions in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.interface import Path
+from gradscribe.frontend.values import ListRef
 from gradscribe.ir.core import Primitive, Value
 
 Entry = Callable[..., Any]
@@ -31,12 +33,25 @@ class Entries:
     assign: Entry
     unpacked: Entry
     captured_variable: Entry
+    misfit: Entry
     call: Entry
     apply_primitive: Entry
     inline: Entry
     inline_frame: Entry
     listed: Entry
     leave: Entry
+
+
+class Enclosing(Protocol):
+    """The recursive function that is being lowered, as it stands in the one that calls it."""
+
+    stores: Any
+
+    def take_known(self) -> None: ...
+
+    def given_lists(self) -> Iterator[tuple[str, ListRef]]: ...
+
+    def take(self, key: Any, value: Any, path: Path, name: str) -> Any: ...
 
 
 class Asking:
@@ -82,6 +97,13 @@ class Asking:
     def captured_variable(self, value: Any, path: Path, name: str) -> Any:
         """The implicit input for a variable from outside."""
         return self.entries.captured_variable(self, value, path, name)
+
+    def misfit(
+        self, primitive: Primitive, callee: Any, arguments: Mapping[str, Any], error: Exception
+    ) -> UnsupportedError:
+        """The refusal for what the type rule of a primitive says of its arguments."""
+        found: UnsupportedError = self.entries.misfit(self, primitive, callee, arguments, error)
+        return found
 
     def call(
         self, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gast
 
 from gradscribe.frontend.control.name_liveness import reads_of, stores_last
 from gradscribe.frontend.source import Source
 from gradscribe.ir.core import Location
-
-if TYPE_CHECKING:
-    from gradscribe.frontend.data.structures import Opened
 
 NOT_RETURNED, NOT_BROKEN, NOT_CONTINUED = EXITS = ("not returned", "not broken", "not continued")
 """Names that no Python program can have: the exits of the current frame and loop, each a flag that
@@ -33,9 +30,9 @@ class Frame:
     end: where the current statement ends (line, column). statement: it, if it is one without a
     body. loops: the first lines of the loops around it. called_at: for functions of this package,
     where the user's program calls them. outer: the frame that a nested function closes over.
-    opened: the arguments, where the function is known to call itself. cls: the class that a method
-    belongs to, if a function defines that. depth: how many regions there are
-    around the current statement, or side of a branch; None in an expression.
+    opened: the arguments (`Opened`), where the function is known to call itself. cls: the class
+    that a method belongs to, if a function defines that. depth: how many regions there are around
+    the current statement, or side of a branch; None in an expression.
     """
 
     source: Source
@@ -46,7 +43,7 @@ class Frame:
     statement: Any = None
     loops: list[int] = field(default_factory=list)
     called_at: Location | None = None
-    opened: Opened | None = None
+    opened: Any = None
     cls: type | None = None
     depth: int | None = None
 

@@ -11,16 +11,14 @@ import enum
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import Function
 from gradscribe.ir.trees import Tree, count_leaves
 from gradscribe.ir.types import Type
-
-if TYPE_CHECKING:
-    from gradscribe.primitives.observed import Form
-    from gradscribe.primitives.recorded_functions import Site
+from gradscribe.primitives.observed import Form
+from gradscribe.primitives.recorded_functions import Site
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,13 @@ the piece is lowered again, in another way.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradscribe.errors import SourceLocation, UnknownTypeError, UnsupportedError, raised_as
+from gradscribe.frontend.control.carried_entry import Entry
+from gradscribe.frontend.frame import Frame
 from gradscribe.ir.core import Location, Value
 from gradscribe.ir.types import Type
-
-if TYPE_CHECKING:
-    from gradscribe.frontend.calls.definitions import Definition
-    from gradscribe.frontend.control.carried_entry import Entry
-    from gradscribe.frontend.control.carried_fixed_point import FixedPoint
-    from gradscribe.frontend.frame import Frame
 
 
 class AlwaysRaisesError(UnsupportedError):
@@ -92,15 +88,6 @@ class StoredListError(Exception):
         self.items = items
 
 
-class NotYetKnownError(Exception):
-    """What is read is not known yet: the result of a recursive call (of `definition`), or a name
-    that a loop carries."""
-
-    def __init__(self, definition: Definition | None, location: Location | None) -> None:
-        self.definition = definition
-        self.location = location
-
-
 class MisfitError(UnsupportedError):
     """The arguments of an operation do not fit it, as its type rule says. cls: the class of what
     Python raises then."""
@@ -142,6 +129,6 @@ class SplitError(Exception):
 class LateReadError(Exception):
     """A trip reads a name that has no value, or one of another kind, before the first trip."""
 
-    def __init__(self, carried: FixedPoint, entry: Entry) -> None:
+    def __init__(self, carried: object, entry: Entry) -> None:
         self.carried = carried
         self.entry = entry

@@ -21,36 +21,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from gradscribe.frontend import sharing, wording
 from gradscribe.frontend.flow import CHANGING, may_be_undefined
 from gradscribe.frontend.interface import RunTimeKeyError
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering_state import Handle, State
 from gradscribe.frontend.memory import storages
 from gradscribe.frontend.values import Ref, Storage
 from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import Opaque
 from gradscribe.primitives.control import LENT, RENEW, REREAD
 
-if TYPE_CHECKING:
-    from gradscribe.frontend.lowering import Lowering
-    from gradscribe.frontend.lowering_state import State
-
 _NEVER = Value(Opaque())
-
-
-@dataclass(eq=False, slots=True)
-class Handle:
-    """An array that unread code may have.
-
-    array: what it is in the IR. call: the number of the call that it was made for. is_found:
-    whether it is memory that such code has already, perhaps as part of another handle.
-    """
-
-    array: Value
-    call: int
-    is_found: bool = False
 
 
 def before_call(

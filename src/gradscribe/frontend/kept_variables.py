@@ -28,6 +28,7 @@ from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.function_texts import rebound_names
 from gradscribe.frontend.interruptions import SplitError
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering_state import Shared
 from gradscribe.frontend.memory import is_read_only, storages
 from gradscribe.frontend.shared_variables import Variables
 from gradscribe.frontend.values import (
@@ -45,23 +46,6 @@ from gradscribe.ir.types import BOOL, Opaque, Scalar, Type
 from gradscribe.primitives.control import EFFECT
 
 Argument = Callable[[Any], Any]
-
-
-class Shared:
-    """The variables of one call that functions have captured.
-
-    owner: the object in which they are. held: what that holds of each as far as is known. new:
-    those that it does not hold yet. pending: those that were bound to arrays, with the block in
-    which that was, until it holds them. objects: before a call, what is in it of what may be
-    assigned, but for numbers.
-    """
-
-    def __init__(self, owner: Value) -> None:
-        self.owner = owner
-        self.held: dict[str, Any] = {}
-        self.new: set[str] = set()
-        self.pending: dict[str, list[Operation]] = {}
-        self.objects: dict[str, Value] = {}
 
 
 def owner_of(lowering: Lowering, function: LocalFunction, name: str) -> Value | None:

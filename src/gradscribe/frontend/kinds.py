@@ -8,7 +8,6 @@ both alternatives, those of the one that is not there being undefined.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,9 +16,11 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.trees import Shape, parts_of
 from gradscribe.frontend.values import (
     PLAIN_NUMBERS,
+    Choice,
     DictRef,
     Either,
     InstanceRef,
+    Kind,
     ListRef,
     LocalFunction,
     ObjectRef,
@@ -47,25 +48,6 @@ _STRUCTURES = frozenset(_FORMS.values())
 
 ABSENT = Unbound.on_one_path()
 """Stands for the alternative that a path does not provide."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What a value is: a run-time "number", "array" or "opaque" value; "static", one object;
-    "tuple"; "partial", a function and what it is given; "list", of items of one kind; "items", a
-    list of others; "dict"; "object". detail: the dtype and rank; the object; the shape and the
-    kinds of the parts; the kind of all items."""
-
-    name: str
-    detail: Any = None
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The kind of an `Either`."""
-
-    first: Kind | Choice
-    second: Kind | Choice
 
 
 def kind_of(

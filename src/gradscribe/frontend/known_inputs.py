@@ -9,18 +9,15 @@ for: then the function is lowered for this very number (`KnownNumberError`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.interface import KnownListError, KnownNumberError
+from gradscribe.frontend.interface import KnownListError, KnownNumberError, Path
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import PLAIN_NUMBERS
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Scalar, Sequence, Tuple, Type
-
-if TYPE_CHECKING:
-    from gradscribe.frontend.interface import Path
-    from gradscribe.frontend.lowering import Lowering
 
 
 def enter(lowering: Lowering, leaf: Value) -> None:

@@ -10,29 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from gradscribe.errors import GradscribeError, UnsupportedError, raised_as
-from gradscribe.frontend import known_inputs, wording
-from gradscribe.frontend.calls import raised
+from gradscribe.frontend import wording
 from gradscribe.frontend.calls.definitions import Recursion
-from gradscribe.frontend.data.places import Place
-from gradscribe.frontend.entries import Asking, Entries
+from gradscribe.frontend.entries import Asking, Enclosing, Entries
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import SHARING, CaptureCallback, Recording
 from gradscribe.frontend.interface import Place as DictPlace
 from gradscribe.frontend.interruptions import (
     AlwaysRaisesError,
-    MisfitError,
     SplitError,
-    unknown_type,
 )
 from gradscribe.frontend.lowering_state import (
     Changes,
     Generators,
     Kept,
+    Link,
     Loops,
     Outside,
+    Place,
     Sets,
     State,
 )
@@ -52,7 +50,7 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Location, Operation, Primitive, Value
-from gradscribe.ir.types import NONE, Array, Never, Opaque, Sequence, Tuple, Type, is_differentiable
+from gradscribe.ir.types import NONE, Array, Never, Sequence, Tuple, Type, is_differentiable
 from gradscribe.primitives.control import (
     APPEND,
     CHECK,
@@ -67,10 +65,6 @@ from gradscribe.primitives.control import (
     UNDEF,
 )
 from gradscribe.primitives.lists import OPERATIONS
-
-if TYPE_CHECKING:
-    from gradscribe.frontend.calls.recursion import Enclosed
-    from gradscribe.frontend.sharing import Link
 
 _HANDING_ON = frozenset({CONSTANT, TUPLE, ITEM, LIST, APPEND, POP, GET, SET, STOP_GRADIENT})
 """Operations that compute nothing: under `no_grad`, what they hand on keeps its derivative."""
@@ -147,7 +141,7 @@ class Lowering(Asking):
         self.has_layouts = False
         self.forgets_layouts = False
         self.below: tuple[Frame, ...] = ()
-        self.enclosed: Enclosed | None = None
+        self.enclosed: Enclosing | None = None
         self.cutting = False
         self.has_modes = False
         self.entering: Any = None
@@ -271,24 +265,7 @@ class Lowering(Asking):
         except GradscribeError:
             raise
         except (TypeError, ValueError, LookupError, ArithmeticError) as error:
-            raise self._misfit(primitive, callee, arguments, error) from None
-
-    def _misfit(
-        self, primitive: Primitive, callee: Any, arguments: Mapping[str, Any], error: Exception
-    ) -> UnsupportedError:
-        """The refusal for what the type rule of a primitive says of its arguments."""
-        operands = wording.values_in(arguments)
-        if any(isinstance(operand.type, Opaque) for operand in operands):
-            return unknown_type(self.builder.location)
-        for operand in operands:
-            if known_inputs.is_list(operand.type):
-                known_inputs.demand(self, operand)
-        given = wording.operands(self.builder.facts, operands)
-        advice = getattr(error, "advice", "") or f"correct what it is given{given and ': '}{given}"
-        what = f"{wording.operation(primitive, callee)} cannot be compiled here: {error}"
-        made = MisfitError(what, advice, self.builder.location)
-        made.cls = raised.misfit(self, primitive, callee, arguments)
-        return made
+            raise self.misfit(primitive, callee, arguments, error) from None
 
     def constant(self, number: Any) -> Value:
         return self.emit(CONSTANT, {"value": number})

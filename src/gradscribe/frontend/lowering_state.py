@@ -6,23 +6,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gradscribe.frontend.control.attempts import Attempts
-from gradscribe.frontend.data.places import Place
+from gradscribe.frontend.control.carried_entry import Entry, Part
+from gradscribe.frontend.control.carried_entry import Path as PartPath
+from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Capture, Dependency, Path
 from gradscribe.frontend.values import Cell, ListRef, ObjectRef, Ref, Storage
 from gradscribe.ir.core import Operation, Parameter, Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Type
 
-if TYPE_CHECKING:
-    from gradscribe.frontend.calls.at_once import Early
-    from gradscribe.frontend.calls.lent_kinds import Lent
-    from gradscribe.frontend.control.carried_entry import Entry
-    from gradscribe.frontend.frame import Frame
-    from gradscribe.frontend.kept_memory import Handle
-    from gradscribe.frontend.kept_variables import Shared
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an item was read: the list, what its contents were then and their IR value, and an
+    index, which is a number or an IR value."""
+
+    owner: Storage
+    contents: Any
+    value: Value
+    index: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +141,29 @@ class Trip:
     operations: list[Operation]
 
 
+@dataclass(eq=False)
+class Attempts:
+    """The attempts at one loop, or at one way to run it.
+
+    place: where it stands. below: the attempts in its body, in the order in which they are met;
+    met: how many of them the present attempt has met. ways: how the loop has to be run.
+    entries: what it carries besides the names that it assigns, with the modes; types: those that
+    may be assumed; parts: what memory they refer to; tokens: how many are in those; opened: the
+    lists that become run-time values. (A storage is known by its number among all that there are
+    before the loop, and by its name: each attempt at the loop around it makes new ones.)
+    """
+
+    place: Any = None
+    below: list[Attempts] = field(default_factory=list)
+    met: int = 0
+    ways: set[str] = field(default_factory=set)
+    entries: list[tuple[Any, str]] = field(default_factory=list)
+    types: dict[Any, list[Type]] = field(default_factory=dict)
+    parts: dict[Any, dict[PartPath, Part]] = field(default_factory=dict)
+    tokens: int = 0
+    opened: list[Any] = field(default_factory=list)
+
+
 @dataclass(eq=False, slots=True)
 class Loops:
     """The loops that are being lowered.
@@ -155,6 +182,24 @@ class Loops:
     iterated: list[Ref | ListRef] = field(default_factory=list)
     sliced: list[Storage] = field(default_factory=list)
     attempts: Attempts = field(default_factory=Attempts)
+
+
+@dataclass(frozen=True, eq=False)
+class Early:
+    """Items that were computed at once, by `what`.
+
+    reads: what they are made of, with the memory and the variables that this may have been read
+    from, and what these held. fields: how many attributes of objects from outside were stored.
+    changed: the memory that computing them changed; has_effects: whether it did more than that.
+    """
+
+    what: str
+    reads: tuple[Any, ...]
+    held: dict[Storage, Any]
+    variables: list[tuple[Frame, str, Any]]
+    fields: int
+    changed: frozenset[Storage] = frozenset()
+    has_effects: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -181,6 +226,45 @@ class Sets:
 
 
 @dataclass(eq=False, slots=True)
+class Handle:
+    """An array that unread code may have.
+
+    array: what it is in the IR. call: the number of the call that it was made for. is_found:
+    whether it is memory that such code has already, perhaps as part of another handle.
+    """
+
+    array: Value
+    call: int
+    is_found: bool = False
+
+
+class Shared:
+    """The variables of one call that functions have captured.
+
+    owner: the object in which they are. held: what that holds of each as far as is known. new:
+    those that it does not hold yet. pending: those that were bound to arrays, with the block in
+    which that was, until it holds them. objects: before a call, what is in it of what may be
+    assigned, but for numbers.
+    """
+
+    def __init__(self, owner: Value) -> None:
+        self.owner = owner
+        self.held: dict[str, Any] = {}
+        self.new: set[str] = set()
+        self.pending: dict[str, list[Operation]] = {}
+        self.objects: dict[str, Value] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """That an array may be, or be part of, an older one, of which it is new memory otherwise.
+    shares: tells at run time whether it is; None where nothing does."""
+
+    base: Storage
+    shares: Value | None
+
+
+@dataclass(eq=False, slots=True)
 class Kept:
     """The arrays that code which cannot be read was given, and may still have, with their handles
     (see `kept_memory`). held: what those hold, as far as the program knows. lost: those that have
@@ -196,4 +280,4 @@ class Kept:
     calls: int = 0
     keeps: bool = True
     variables: dict[Frame, Shared] = field(default_factory=dict)
-    lists: dict[Storage, Lent] = field(default_factory=dict)
+    lists: dict[Storage, Any] = field(default_factory=dict)

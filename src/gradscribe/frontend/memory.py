@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradscribe.errors import UnsupportedError
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.trees import reached
 from gradscribe.frontend.values import (
     DictRef,
@@ -17,9 +18,6 @@ from gradscribe.frontend.values import (
     may_overlap,
 )
 from gradscribe.primitives.indexing import READ_ONLY
-
-if TYPE_CHECKING:
-    from gradscribe.frontend.lowering import Lowering
 
 
 def storages(lowering: Lowering, *items: Any) -> Iterator[Storage]:

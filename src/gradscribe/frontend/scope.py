@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import builtins
 import types
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
+from gradscribe.frontend.calls.definitions import NotYetKnownError
+from gradscribe.frontend.control.carried_entry import Entry
 from gradscribe.frontend.dependencies import depend
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Path
-from gradscribe.frontend.interruptions import LateReadError, NotYetKnownError
+from gradscribe.frontend.interruptions import LateReadError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.outside import external, opened
 from gradscribe.frontend.values import DictRef, Static, Storage, Unbound, ViewOf
-
-if TYPE_CHECKING:
-    from gradscribe.frontend.control.carried_entry import Entry
 
 
 def lookup(lowering: Lowering, node: Any, name: str) -> Any:

@@ -18,7 +18,6 @@ an input, or what unread code has made.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -30,6 +29,7 @@ from gradscribe.frontend.contiguity import is_contiguous
 from gradscribe.frontend.control.carried_parts import is_memory
 from gradscribe.frontend.interface import SHARING, RunTimeKeyError
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering_state import Link
 from gradscribe.frontend.values import ListRef, Ref, Storage
 from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import BOOL, Array, Opaque, Type
@@ -38,15 +38,6 @@ from gradscribe.primitives.indexing import ACCUMULATE, STORE
 from gradscribe.primitives.registry import PRIMITIVES
 
 _MOST_CHECKS, _MOST_WAYS = 8, 100
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """That an array may be, or be part of, an older one, of which it is new memory otherwise.
-    shares: tells at run time whether it is; None where nothing does."""
-
-    base: Storage
-    shares: Value | None
 
 
 def link(

@@ -11,9 +11,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.function_texts import names_in
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     BoundMethod,
     Cell,
@@ -32,10 +34,6 @@ from gradscribe.frontend.values import (
     ViewOf,
 )
 from gradscribe.ir.core import Value
-
-if TYPE_CHECKING:
-    from gradscribe.frontend.frame import Frame
-    from gradscribe.frontend.lowering import Lowering
 
 Contents = Mapping[Storage, Any]
 

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from gradscribe.frontend.frame import Frame
+from gradscribe.frontend.lowering_state import Loops, State
+from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Operation, Value
 
-if TYPE_CHECKING:
-    from gradscribe.frontend.lowering import Lowering
+
+class Undoable(Protocol):
+    """What a trial needs of a lowering."""
+
+    builder: Builder
+    loops: Loops
+
+    @property
+    def frame(self) -> Frame: ...
+
+    def fork(self) -> State: ...
+
+    def restore(self, state: State) -> None: ...
 
 
 class Trial:
@@ -18,7 +32,7 @@ class Trial:
     trial need not find it again.
     """
 
-    def __init__(self, lowering: Lowering) -> None:
+    def __init__(self, lowering: Undoable) -> None:
         self.before = lowering.fork()
         self._lowering = lowering
         self._operations = len(lowering.builder.operations)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from gradscribe.frontend.interface import Path
 from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.statics import CONSTANTS, same_static
 from gradscribe.ir.types import Scalar, Undefined
-
-if TYPE_CHECKING:
-    from gradscribe.frontend.calls.at_once import Early
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +276,7 @@ class Iteration:
     reversed: bool = False
     owner: ListRef | DictRef | ViewOf | None = None
     skipped: int = 0
-    early: tuple[Early, ...] = ()
+    early: tuple[Any, ...] = ()
     renew: Callable[[], Iteration] | None = None
 
 
@@ -353,3 +350,22 @@ def is_undefined(item: Any) -> bool:
     return isinstance(item, Unbound) or (
         isinstance(item, Value) and isinstance(item.type, Undefined)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a value is: a run-time "number", "array" or "opaque" value; "static", one object;
+    "tuple"; "partial", a function and what it is given; "list", of items of one kind; "items", a
+    list of others; "dict"; "object". detail: the dtype and rank; the object; the shape and the
+    kinds of the parts; the kind of all items."""
+
+    name: str
+    detail: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The kind of an `Either`."""
+
+    first: Kind | Choice
+    second: Kind | Choice

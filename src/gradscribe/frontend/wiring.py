@@ -19,6 +19,7 @@ from gradscribe.frontend.calls.dispatch import call
 from gradscribe.frontend.calls.frames import inline_frame
 from gradscribe.frontend.calls.inlining import inline
 from gradscribe.frontend.calls.lent_containers import leave
+from gradscribe.frontend.calls.raised import misfit
 from gradscribe.frontend.calls.reducing import listed
 from gradscribe.frontend.calls.unpacking import unpacked
 from gradscribe.frontend.data.attributes import attribute
@@ -50,6 +51,7 @@ ENTRIES = Entries(
     assign=assign,
     unpacked=unpacked,
     captured_variable=captured_variable,
+    misfit=misfit,
     call=call,
     apply_primitive=apply_primitive,
     inline=inline,

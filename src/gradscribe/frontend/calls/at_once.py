@@ -10,13 +10,13 @@ from __future__ import annotations
 import types
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import gast
 
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering_state import Early
 from gradscribe.frontend.memory import storages
 from gradscribe.frontend.trees import captured
 from gradscribe.frontend.values import (
@@ -33,24 +33,6 @@ from gradscribe.primitives.control import EFFECT
 from gradscribe.primitives.raising import makes_exception
 
 _ADVICE = "make a list of the items first, as in `list(…)`, if that means the same"
-
-
-@dataclass(frozen=True, eq=False)
-class Early:
-    """Items that were computed at once, by `what`.
-
-    reads: what they are made of, with the memory and the variables that this may have been read
-    from, and what these held. fields: how many attributes of objects from outside were stored.
-    changed: the memory that computing them changed; has_effects: whether it did more than that.
-    """
-
-    what: str
-    reads: tuple[Any, ...]
-    held: dict[Storage, Any]
-    variables: list[tuple[Frame, str, Any]]
-    fields: int
-    changed: frozenset[Storage] = frozenset()
-    has_effects: bool = False
 
 
 def computed(lowering: Lowering, node: Any, item: OneShot) -> Any:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gradscribe.ir.core import Callee, Function
+from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interruptions import StoredListError
+from gradscribe.ir.core import Callee, Function, Location
 from gradscribe.ir.trees import Tree
 from gradscribe.ir.types import Type
-
-if TYPE_CHECKING:
-    from gradscribe.frontend.interface import Path
-from gradscribe.frontend.interruptions import StoredListError
 
 
 @dataclass(frozen=True)
@@ -86,3 +84,12 @@ class Recursion:
             number += 1
         self.names.add(f"{name}_{number}")
         return f"{name}_{number}"
+
+
+class NotYetKnownError(Exception):
+    """What is read is not known yet: the result of a recursive call (of `definition`), or a name
+    that a loop carries."""
+
+    def __init__(self, definition: Definition | None, location: Location | None) -> None:
+        self.definition = definition
+        self.location = location

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gradscribe.frontend.calls.trials import MOST_REPEATED, example, smallest_example
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     BoundMethod,
     DictRef,
@@ -28,9 +29,6 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.types import Array, Scalar, Type
-
-if TYPE_CHECKING:
-    from gradscribe.frontend.lowering import Lowering
 
 _NUMBERS = (bool, int, float, complex, np.generic)
 _PLAIN = (*_NUMBERS, str, bytes, type(None), type(Ellipsis), range, types.ModuleType)

@@ -12,15 +12,17 @@ import inspect
 import operator
 import warnings
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.exceptions import AxisError
 
 from gradscribe import errors
 from gradscribe.errors import SourceLocation, UnsupportedError, raised_as
+from gradscribe.frontend import known_inputs, wording
 from gradscribe.frontend.calls.examples import Examples, RaisedError, UnknownError, attribute
-from gradscribe.frontend.interruptions import MisfitError
+from gradscribe.frontend.interruptions import MisfitError, unknown_type
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     BoundMethod,
     DictRef,
@@ -35,14 +37,11 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.core import Method, Primitive
 from gradscribe.ir.lengths import BroadcastError
-from gradscribe.ir.types import Array, Scalar
+from gradscribe.ir.types import Array, Opaque, Scalar
 from gradscribe.primitives.contracts import contract_of
 from gradscribe.primitives.indexing import GATHER, GETITEM
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from gradscribe.primitives.typing import TypeRuleError
-
-if TYPE_CHECKING:
-    from gradscribe.frontend.lowering import Lowering
 
 F = TypeVar("F", bound=Callable[..., Any])
 Call = Callable[[], Any]
@@ -185,6 +184,29 @@ def _is_iterable(cls: type) -> bool:
 
 
 def misfit(
+    lowering: Lowering,
+    primitive: Primitive,
+    callee: Any,
+    arguments: Mapping[str, Any],
+    error: Exception,
+) -> UnsupportedError:
+    """The refusal for what the type rule of a primitive says of its arguments."""
+    place = lowering.builder.location
+    operands = wording.values_in(arguments)
+    if any(isinstance(operand.type, Opaque) for operand in operands):
+        return unknown_type(place)
+    for operand in operands:
+        if known_inputs.is_list(operand.type):
+            known_inputs.demand(lowering, operand)
+    given = wording.operands(lowering.builder.facts, operands)
+    advice = getattr(error, "advice", "") or f"correct what it is given{given and ': '}{given}"
+    what = f"{wording.operation(primitive, callee)} cannot be compiled here: {error}"
+    made = MisfitError(what, advice, place)
+    made.cls = _of_misfit(lowering, primitive, callee, arguments)
+    return made
+
+
+def _of_misfit(
     lowering: Lowering, primitive: Primitive, callee: Any, arguments: Mapping[str, Any]
 ) -> type[Exception] | None:
     """What Python raises for arguments that do not fit an operation."""

@@ -12,12 +12,12 @@ the paths without one return; then a call gives what those returned, until that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import kept_memory
 from gradscribe.frontend.calls import lent_containers
-from gradscribe.frontend.calls.definitions import Definition, Result
+from gradscribe.frontend.calls.definitions import Definition, NotYetKnownError, Result
 from gradscribe.frontend.calls.general_types import (
     General,
     bounds_of,
@@ -32,7 +32,8 @@ from gradscribe.frontend.data.results import result_tree
 from gradscribe.frontend.data.structure_parts import Kept, Slot
 from gradscribe.frontend.data.structures import Opened, TooLargeError, opened, rebuilt
 from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.interruptions import EverOtherTypesError, NotYetKnownError, StoredListError
+from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interruptions import EverOtherTypesError, StoredListError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import storages
 from gradscribe.frontend.splitting import without_none
@@ -53,11 +54,6 @@ from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Type
 from gradscribe.primitives.control import LIST
-
-if TYPE_CHECKING:
-    from gradscribe.frontend.frame import Frame
-    from gradscribe.frontend.interface import Path
-    from gradscribe.frontend.lowering import Lowering
 
 _PASSES = 12
 """How often the type of a result may change before it is taken to grow for ever."""

@@ -9,7 +9,7 @@ a run-time list, also where its items are known one by one (a `memo` that is emp
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from gradscribe.errors import AliasingError
 from gradscribe.frontend import wording
@@ -18,7 +18,9 @@ from gradscribe.frontend.data import aliasing, sequences
 from gradscribe.frontend.data.containers import take_items
 from gradscribe.frontend.data.stores import store
 from gradscribe.frontend.data.structures import NumberIn, Owner
+from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interruptions import StoredListError
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     ListRef,
     Ref,
@@ -28,14 +30,28 @@ from gradscribe.frontend.values import (
     may_hold,
     may_overlap,
 )
-from gradscribe.ir.core import Value
+from gradscribe.ir.core import Location, Value
 from gradscribe.ir.types import Never, Type
 from gradscribe.ir.types import Sequence as SequenceType
 
-if TYPE_CHECKING:
-    from gradscribe.frontend.calls.recursion import Given
-    from gradscribe.frontend.frame import Frame
-    from gradscribe.frontend.lowering import Lowering
+
+class Given(Protocol):
+    """The arguments of a call, as far as this needs them (see `recursion`)."""
+
+    lowering: Lowering
+    node: Any
+    frame: Frame
+    owners: list[Owner | None]
+    storages: frozenset[Storage]
+
+    @property
+    def key(self) -> Any: ...
+
+    @property
+    def names(self) -> Any: ...
+
+    @property
+    def location(self) -> Location | None: ...
 
 
 class Stores:

@@ -11,78 +11,54 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as SequenceOf
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
-from gradscribe.frontend.control.carried_entry import Entry, Part, Path
+from gradscribe.frontend.control.carried import Carried
+from gradscribe.frontend.control.carried_entry import Entry, Part
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering_state import Attempts, State
 from gradscribe.frontend.values import Storage
-from gradscribe.ir.types import JoinError, Scalar, Sequence, Type, join
-
-if TYPE_CHECKING:
-    from gradscribe.frontend.control.carried import Carried
-    from gradscribe.frontend.lowering import Lowering
-    from gradscribe.frontend.lowering_state import State
 
 _SIMPLE = ("leaves", "late")
 """The modes of entries that are known by their types alone."""
 
 
-@dataclass(eq=False)
-class Attempts:
-    """The attempts at one loop, or at one way to run it.
+def note(attempts: Attempts, names: SequenceOf[str], carried: Carried) -> None:
+    """Note what has settled. names: what is assigned."""
+    numbers = _numbers(carried.entry)
+    attempts.entries, attempts.types, attempts.parts = [], {}, {}
+    attempts.opened = [numbers[storage] for storage in carried.opened if storage in numbers]
+    attempts.tokens = carried.overlaps.tokens
+    for entry in carried.entries:
+        key = numbers.get(entry.key, entry.key)
+        if entry.mode not in _SIMPLE or isinstance(key, Storage):
+            continue
+        if key not in names:
+            attempts.entries.append((key, entry.mode))
+        if entry.types and all(map(carried.lengths.is_lasting, entry.types)):
+            attempts.types[key] = list(entry.types)
+        attempts.parts[key] = {p: _renamed(part, numbers) for p, part in entry.parts.items()}
 
-    place: where it stands. below: the attempts in its body, in the order in which they are met;
-    met: how many of them the present attempt has met. ways: how the loop has to be run.
-    entries: what it carries besides the names that it assigns, with the modes; types: those that
-    may be assumed; parts: what memory they refer to; tokens: how many are in those; opened: the
-    lists that become run-time values. (A storage is known by its number among all that there are
-    before the loop, and by its name: each attempt at the loop around it makes new ones.)
-    """
 
-    place: Any = None
-    below: list[Attempts] = field(default_factory=list)
-    met: int = 0
-    ways: set[str] = field(default_factory=set)
-    entries: list[tuple[Any, str]] = field(default_factory=list)
-    types: dict[Any, list[Type]] = field(default_factory=dict)
-    parts: dict[Any, dict[Path, Part]] = field(default_factory=dict)
-    tokens: int = 0
-    opened: list[Any] = field(default_factory=list)
-
-    def note(self, names: SequenceOf[str], carried: Carried) -> None:
-        """Note what has settled. names: what is assigned."""
-        numbers = _numbers(carried.entry)
-        self.entries, self.types, self.parts = [], {}, {}
-        self.opened = [numbers[storage] for storage in carried.opened if storage in numbers]
-        self.tokens = carried.overlaps.tokens
-        for entry in carried.entries:
-            key = numbers.get(entry.key, entry.key)
-            if entry.mode not in _SIMPLE or isinstance(key, Storage):
-                continue
-            if key not in names:
-                self.entries.append((key, entry.mode))
-            if entry.types and all(map(carried.lengths.is_lasting, entry.types)):
-                self.types[key] = list(entry.types)
-            self.parts[key] = {p: _renamed(part, numbers) for p, part in entry.parts.items()}
-
-    def start(self, carried: Carried) -> None:
-        """Enter what was carried in an earlier attempt."""
-        numbers = _numbers(carried.entry)
-        storages = {number: storage for storage, number in numbers.items()}
-        for key, mode in self.entries:
-            if isinstance(key, str) or key in storages:
-                carried.entries.append(Entry(storages.get(key, key), mode))
-        opened = [storages[number] for number in self.opened if number in storages]
-        carried.entries[:] = [e for e in carried.entries if e.key not in opened]
-        carried.entries += [Entry(storage, "list") for storage in opened]
-        if opened:
-            carried.restart()
-        for entry in carried.entries:
-            key = numbers.get(entry.key, entry.key)
-            entry.expected = self.types.get(key, [])
-            parts = self.parts.get(key, {}).items()
-            entry.parts = {path: _renamed(part, storages) for path, part in parts}
-        carried.overlaps.tokens = self.tokens
+def start(attempts: Attempts, carried: Carried) -> None:
+    """Enter what was carried in an earlier attempt."""
+    numbers = _numbers(carried.entry)
+    storages = {number: storage for storage, number in numbers.items()}
+    for key, mode in attempts.entries:
+        if isinstance(key, str) or key in storages:
+            carried.entries.append(Entry(storages.get(key, key), mode))
+    opened = [storages[number] for number in attempts.opened if number in storages]
+    carried.entries[:] = [e for e in carried.entries if e.key not in opened]
+    carried.entries += [Entry(storage, "list") for storage in opened]
+    if opened:
+        carried.restart()
+    for entry in carried.entries:
+        key = numbers.get(entry.key, entry.key)
+        entry.expected = attempts.types.get(key, [])
+        parts = attempts.parts.get(key, {}).items()
+        entry.parts = {path: _renamed(part, storages) for path, part in parts}
+    carried.overlaps.tokens = attempts.tokens
 
 
 def _numbers(state: State) -> dict[Any, tuple[int, str]]:
@@ -93,20 +69,6 @@ def _renamed(part: Part, names: Mapping[Any, Any]) -> Part:
     """The same with these names of storages, in the place of their own; without others."""
     overlaps, holds = ({names[s] for s in own if s in names} for own in (part.overlaps, part.holds))
     return replace(part, overlaps=overlaps, holds=holds, tokens=set(part.tokens))
-
-
-def widest(types: list[Type], expected: list[Type]) -> list[Type]:
-    """The types to assume for what begins with these, where others are expected."""
-    if len(types) != len(expected):
-        return types
-    return [_joined(first, other) for first, other in zip(types, expected, strict=True)]
-
-
-def _joined(first: Type, other: Type) -> Type:
-    try:
-        return join(first, other) if isinstance(first, (Scalar, Sequence)) else first
-    except JoinError:
-        return first
 
 
 @contextmanager

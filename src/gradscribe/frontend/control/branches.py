@@ -9,16 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
+from gradscribe.frontend.calls.definitions import NotYetKnownError
 from gradscribe.frontend.control.merge_plans import Sides
 from gradscribe.frontend.control.merging import Merge
 from gradscribe.frontend.data import aliasing
 from gradscribe.frontend.frame import RAISED
 from gradscribe.frontend.interface import RunTimeKeyError
-from gradscribe.frontend.interruptions import (
-    EverOtherTypesError,
-    HasRaisedError,
-    NotYetKnownError,
-)
+from gradscribe.frontend.interruptions import EverOtherTypesError, HasRaisedError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.values import Static, Unbound

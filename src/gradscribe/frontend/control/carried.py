@@ -11,17 +11,26 @@ from typing import Any
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import kept_memory, kinds
-from gradscribe.frontend.control.attempts import widest
 from gradscribe.frontend.control.carried_entry import Entry, Path, flag_of, leaf_name
 from gradscribe.frontend.control.carried_fixed_point import FixedPoint
 from gradscribe.frontend.control.carried_leaves import leaves_of
 from gradscribe.frontend.control.carried_parts import held, is_memory, reached
 from gradscribe.frontend.control.carried_rebuilding import Alternatives, Rebuilding
+from gradscribe.frontend.control.carried_types import widest
 from gradscribe.frontend.control.told_apart import WHICH
 from gradscribe.frontend.data import aliasing, places
 from gradscribe.frontend.frame import NOT_BROKEN, NOT_RETURNED, RETURN_VALUE
-from gradscribe.frontend.kinds import Choice, Kind, kind_of
-from gradscribe.frontend.values import Cell, Ref, Static, Storage, Unbound, may_overlap
+from gradscribe.frontend.kinds import kind_of
+from gradscribe.frontend.values import (
+    Cell,
+    Choice,
+    Kind,
+    Ref,
+    Static,
+    Storage,
+    Unbound,
+    may_overlap,
+)
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import Never, Scalar, Type, map_lengths

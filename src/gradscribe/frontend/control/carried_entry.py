@@ -5,13 +5,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gradscribe.frontend.values import ALL, Static, Storage
+from gradscribe.frontend.values import ALL, Choice, Kind, Static, Storage
 from gradscribe.ir.types import Type
-
-if TYPE_CHECKING:
-    from gradscribe.frontend.kinds import Choice, Kind
 
 Path = tuple[Any, ...]
 

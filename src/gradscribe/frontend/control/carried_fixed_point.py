@@ -24,12 +24,14 @@ from gradscribe.frontend.control.carried_types import CarriedTypes
 from gradscribe.frontend.control.handed_on import Handles
 from gradscribe.frontend.control.told_apart import ToldApart
 from gradscribe.frontend.frame import RETURN_VALUE
-from gradscribe.frontend.kinds import Choice, Kind, kind_of
+from gradscribe.frontend.kinds import kind_of
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.scope import read_late
 from gradscribe.frontend.values import (
     Cell,
+    Choice,
     Either,
+    Kind,
     ListRef,
     Ref,
     Static,

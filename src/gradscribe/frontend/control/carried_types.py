@@ -192,3 +192,17 @@ def _widens(assumed: Scalar, found: Scalar) -> bool:
         return join(plain, replace(found, value=None)) == plain
     except JoinError:
         return False
+
+
+def widest(types: list[Type], expected: list[Type]) -> list[Type]:
+    """The types to assume for what begins with these, where others are expected."""
+    if len(types) != len(expected):
+        return types
+    return [_joined(first, other) for first, other in zip(types, expected, strict=True)]
+
+
+def _joined(first: Type, other: Type) -> Type:
+    try:
+        return join(first, other) if isinstance(first, (Scalar, Sequence)) else first
+    except JoinError:
+        return first

@@ -13,8 +13,8 @@ from typing import Any
 from gradscribe.frontend import kept_memory, kept_variables
 from gradscribe.frontend.bindings import assigned_names
 from gradscribe.frontend.calls import lent_containers, tensors
+from gradscribe.frontend.calls.definitions import NotYetKnownError
 from gradscribe.frontend.control import attempts, first_and_rest, list_lengths
-from gradscribe.frontend.control.attempts import Attempts
 from gradscribe.frontend.control.branches import branch
 from gradscribe.frontend.control.carried import Carried
 from gradscribe.frontend.control.loop_columns import Columns
@@ -22,9 +22,9 @@ from gradscribe.frontend.control.merged_lengths import matched_lengths
 from gradscribe.frontend.expressions import condition
 from gradscribe.frontend.frame import NOT_BROKEN, NOT_CONTINUED, NOT_RETURNED, RAISED
 from gradscribe.frontend.interface import RunTimeKeyError
-from gradscribe.frontend.interruptions import LateReadError, NotYetKnownError
+from gradscribe.frontend.interruptions import LateReadError
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.lowering_state import State, Trip
+from gradscribe.frontend.lowering_state import Attempts, State, Trip
 from gradscribe.frontend.splitting import split_expression
 from gradscribe.frontend.values import Either, Iteration, Static, Storage, Unbound
 from gradscribe.ir.affine import Affine, Symbol
@@ -178,14 +178,14 @@ def _settled(
 ) -> _Attempt:
     """The first attempt whose types hold."""
     names = [entry.key for entry in carried.entries]
-    own.start(carried)
+    attempts.start(own, carried)
     made, depth = len(lowering.builder.operations), len(lowering.frame.loops)
     for _ in range(_ATTEMPTS + len(names)):
         own.met = 0
         try:
             attempt = _Attempt(lowering, node, columns, carried)
             if attempt.settled:
-                own.note(names, carried)
+                attempts.note(own, names, carried)
                 return attempt
         except LateReadError as late:
             if late.carried is not carried:

@@ -15,7 +15,6 @@ from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.frontend.calls import at_once
 from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.control import attempts, first_and_rest
-from gradscribe.frontend.control.attempts import Attempts
 from gradscribe.frontend.control.carried_fixed_point import FirstTripError
 from gradscribe.frontend.control.exits import ended, guarded, pending_exits
 from gradscribe.frontend.control.loop_columns import columns_of
@@ -28,6 +27,7 @@ from gradscribe.frontend.frame import NOT_BROKEN, NOT_CONTINUED, RAISED
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.interruptions import EverOtherTypesError
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering_state import Attempts
 from gradscribe.frontend.trial import Trial
 from gradscribe.frontend.values import Iteration, ListRef, Static, Storage, ViewOf
 from gradscribe.ir.core import Value

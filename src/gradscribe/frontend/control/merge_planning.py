@@ -27,17 +27,19 @@ from gradscribe.frontend.control.merged_memory import Memories, Memory
 from gradscribe.frontend.data import aliasing
 from gradscribe.frontend.data.keyed import refuse_other_keys
 from gradscribe.frontend.frame import RETURN_VALUE
-from gradscribe.frontend.kinds import ABSENT, Choice, Kind, aligned, kind_of
+from gradscribe.frontend.kinds import ABSENT, aligned, kind_of
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.memory import hold
 from gradscribe.frontend.values import (
     PLAIN_NUMBERS,
     Cell,
+    Choice,
     DictRef,
     Either,
     FlatRef,
     InstanceRef,
+    Kind,
     ListRef,
     LocalFunction,
     PartialOf,

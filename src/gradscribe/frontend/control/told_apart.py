@@ -29,15 +29,17 @@ from gradscribe.frontend.control.branches import conditional
 from gradscribe.frontend.control.carried_parts import held, is_memory
 from gradscribe.frontend.control.merge_planning import values_in
 from gradscribe.frontend.data import aliasing
-from gradscribe.frontend.kinds import ABSENT, Choice, Kind, kind_of
+from gradscribe.frontend.kinds import ABSENT, kind_of
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.memory import is_kept, is_read_only, storages
 from gradscribe.frontend.values import (
     PLAIN_NUMBERS,
+    Choice,
     DictRef,
     Either,
     InstanceRef,
+    Kind,
     ListRef,
     Ref,
     Static,

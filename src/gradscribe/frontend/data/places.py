@@ -14,28 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering_state import Place, State
 from gradscribe.frontend.memory import hold
 from gradscribe.frontend.values import ListRef, Ref, Storage
 from gradscribe.ir.core import Value
 from gradscribe.primitives.control import GET, SET
-
-if TYPE_CHECKING:
-    from gradscribe.frontend.lowering import Lowering
-    from gradscribe.frontend.lowering_state import State
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where an item was read: the list, what its contents were then and their IR value, and an
-    index, which is a number or an IR value."""
-
-    owner: Storage
-    contents: Any
-    value: Value
-    index: Any
 
 
 def put(lowering: Lowering, item: Storage, owner: Storage, value: Value, index: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import dependencies, outside
 from gradscribe.frontend.data.standard_classes import class_in_python
+from gradscribe.frontend.flow import may_be_undefined
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.trees import Parts, parts_of
 from gradscribe.frontend.values import (
@@ -22,6 +23,7 @@ from gradscribe.frontend.values import (
     PartialOf,
     Static,
     Storage,
+    Unbound,
     ViewOf,
 )
 from gradscribe.ir.core import Value
@@ -109,3 +111,44 @@ def _node(
     is_keyed = shape.form in (DictRef, InstanceRef)
     keys = shape.keys if is_keyed else getattr(shape.cls, "_fields", None)
     return Node(shape.cls, tuple(children), keys), leaves
+
+
+def held(lowering: Lowering, item: Any) -> tuple[Tree | None, list[Value]]:
+    """What an attribute or container holds, as a result of the function; None if it is none."""
+    if isinstance(item, Unbound):
+        return None, []
+    try:
+        tree, values = result_tree(lowering, item, objects_shown(lowering))
+    except UnsupportedError:
+        return None, []
+    if any(may_be_undefined(lowering, value) for value in values):
+        return None, []
+    return tree, values
+
+
+def objects_shown(lowering: Lowering) -> dict[Storage, Value]:
+    """The lists, dicts and objects that unread code has: what is stored outside is one of these."""
+    if lowering.has_tensors:  # what they hold belongs to the graph there
+        return {}
+    is_made = lowering.builder.is_made
+    return {s: lent.made for s, lent in lowering.kept.lists.items() if is_made(lent.made)}
+
+
+def leaves_held(lowering: Lowering, item: Any) -> Iterator[Any]:
+    """The frontend values of the leaves of what `held` gives the structure of."""
+    return leaves_of(lowering, item, objects_shown(lowering))
+
+
+def leaves_of(
+    lowering: Lowering, item: Any, made: Mapping[Storage, Value] = _NOTHING
+) -> Iterator[Any]:
+    """The frontend values of the leaves that `result_tree` finds in a value."""
+    item = outside.opened(lowering, item)
+    parts = parts_of(item, lowering.contents)
+    if getattr(item, "storage", None) in made:
+        yield made[item.storage]
+    elif parts is not None:
+        for part in parts.items:
+            yield from leaves_of(lowering, part, made)
+    elif not is_constant(item):
+        yield item

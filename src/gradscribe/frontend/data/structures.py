@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gast
 import numpy as np
@@ -35,6 +35,7 @@ from gradscribe.frontend.data.structure_parts import (
     Structure,
 )
 from gradscribe.frontend.frame import Frame
+from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     PLAIN_NUMBERS,
@@ -53,9 +54,6 @@ from gradscribe.frontend.values import (
     Unbound,
 )
 from gradscribe.ir.core import Value
-
-if TYPE_CHECKING:
-    from gradscribe.frontend.interface import Path
 
 
 class TooLargeError(Exception):

@@ -12,6 +12,7 @@ import numpy as np
 
 from gradscribe.frontend import outside
 from gradscribe.frontend.calls import number_classes, opaque, tensors, texts
+from gradscribe.frontend.calls.definitions import NotYetKnownError
 from gradscribe.frontend.calls.raised import as_python
 from gradscribe.frontend.control.branches import raise_here
 from gradscribe.frontend.data import (
@@ -25,7 +26,7 @@ from gradscribe.frontend.data import (
 )
 from gradscribe.frontend.data.indices import Step, step_of
 from gradscribe.frontend.data.keyed import by_computed_key, check_hash, known_key
-from gradscribe.frontend.interruptions import MisfitError, NotYetKnownError
+from gradscribe.frontend.interruptions import MisfitError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     DictRef,

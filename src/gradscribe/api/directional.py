@@ -26,7 +26,7 @@ from gradscribe.compiler.entry import Values
 from gradscribe.compiler.given_leaves import matched
 from gradscribe.compiler.leaves import copied
 from gradscribe.errors import ArgumentError, NoDerivativeError, SourceNotFoundError
-from gradscribe.ir.trees import unflatten
+from gradscribe.ir.trees import Constant, unflatten
 from gradscribe.ir.types import Array, is_differentiable
 from gradscribe.recording import runs
 from gradscribe.recording.levels import is_running
@@ -160,7 +160,9 @@ class _Call:
         results = []
         for typed in self.primal.arguments[: self._first + self._count]:
             own = [next(numbers) for _ in typed.types]
-            results.append(unflatten(typed.tree, iter([given.get(i) for i in own])))
+            is_constant = isinstance(typed.tree, Constant)
+            parts = iter([given.get(i) for i in own])
+            results.append(None if is_constant else unflatten(typed.tree, parts))
         return tuple(results[self._first :])
 
     def directions(self, tangents: Sequence[Any]) -> list[Any]:
@@ -225,7 +227,6 @@ def vjp(
 ) -> tuple[Any, Pullback | RecordedPullback]:
     """The result at `primals`, and the function from its cotangent to theirs."""
     chosen = compiles(function, compile, jit)
-    refuse_objects(primals, None, is_recorded=not chosen)
     if chosen is True and not is_running():
         return _vjp(_Call(function, primals))
 

@@ -1,8 +1,8 @@
 """Arguments that hold numbers in a way that no derivative follows.
 
-`gs.vjp`, `gs.jvp` and `gs.hvp` differentiate by all of their arguments. An object of any class may
-be among these, for options and the like; but not one in which there are numbers to differentiate,
-for which nothing, or zero, would be given.
+`gs.jvp` and `gs.hvp` differentiate along a tangent of each of their arguments. An object of any
+class may be among these, for options and the like, with None as its tangent. A tangent that is
+given for an object with numbers in it would be dropped.
 """
 
 from __future__ import annotations
@@ -30,25 +30,19 @@ _MOST = 1_000
 """So many objects are looked at."""
 
 
-def refuse_objects(
-    primals: Sequence[Any], along: Sequence[Any] | None, *, is_recorded: bool
-) -> None:
-    """Raise an `ArgumentError` for an argument that is an object in which there are numbers; or
-    that holds one, and a tangent for it. along: the tangents; None where nothing is given."""
-    if not isinstance(primals, (tuple, list)) or not isinstance(along, (tuple, list, type(None))):
+def refuse_objects(primals: Sequence[Any], along: Sequence[Any], *, is_recorded: bool) -> None:
+    """Raise an `ArgumentError` for an argument that is, or holds, an object in which there are
+    numbers, and for which there is a tangent. along: the tangents; None where there is none."""
+    if not isinstance(primals, (tuple, list)) or not isinstance(along, (tuple, list)):
         return  # it is told by those who use them
-    given = [_ALL] * len(primals) if along is None else list(along)
-    for number, (value, tangent) in enumerate(zip(primals, given, strict=False)):
+    for number, (value, tangent) in enumerate(zip(primals, along, strict=False)):
         for found in _objects(value, tangent, is_recorded):
             raise ArgumentError(
                 f"argument {number} leads to an object of the class `{type(found).__name__}`, in "
                 "which there are numbers that are not differentiated",
-                "pass the arrays that are in it, or let it be a dataclass; bind what is constant "
-                "beforehand, by `functools.partial`",
+                "pass the arrays that are in it, or let it be a dataclass; give None as tangent of "
+                "what is constant",
             )
-
-
-_ALL = object()
 
 
 def _objects(value: Any, along: Any, is_recorded: bool) -> Iterator[Any]:

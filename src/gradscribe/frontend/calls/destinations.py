@@ -165,6 +165,8 @@ def store_result(
     lowering: Lowering, node: Any, callee: Any, result: Any, out: Any, where: Any
 ) -> Any:
     """The array `out`, with a result stored in it (where the mask says so)."""
+    if isinstance(out, Static):
+        lowering.raises(node, TypeError("return arrays must be of ArrayType"))
     if not isinstance(out, Ref):
         lowering.unsupported(
             node,

@@ -23,5 +23,6 @@ def keep_leaves(tree: Tree, keep: Iterator[bool]) -> Tree:
     if isinstance(tree, Leaf):
         return LEAF if next(keep) else Constant(None)
     if isinstance(tree, Node):
-        return replace(tree, children=tuple(keep_leaves(child, keep) for child in tree.children))
+        children = tuple(keep_leaves(child, keep) for child in tree.children)
+        return replace(tree, children=children, number=None)  # they are objects of their own
     return tree

@@ -66,11 +66,26 @@ def callee_of(function: Callee) -> Callee:
     for is_one, replace in _BY_KIND:
         if is_one(function):
             return replace(function)
+    if any(function is each for each in _ITERATING):
+        return _of_memory_alone(function)
     if any(function is each for each in _TAKING_BUFFERS) or not _is_innocent(function):
         return _with_shared(function)
     return _refusing(function) if _is_of_c(function) else function
 
 
+def _of_memory_alone(function: Callee) -> Callee:
+    """A function in C that goes through the memory of arrays: what is differentiated it never gets
+    (older NumPy crashes where such an array refuses to be read)."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if holds_active((args, kwargs)):
+            raise refused(operations.without_rule(function))
+        return _with_shared(function)(*args, **kwargs)
+
+    return call
+
+
+_ITERATING = (np.nditer, np.nested_iters)
 _TAKING_BUFFERS = (np.frombuffer, np.from_dlpack, np.ndarray, pickle.PickleBuffer)
 
 

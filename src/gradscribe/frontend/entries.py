@@ -54,8 +54,8 @@ class Enclosing(Protocol):
     def take(self, key: Any, value: Any, path: Path, name: str) -> Any: ...
 
 
-class Asking:
-    """Those of a `Lowering`, as its methods."""
+class EntryMethods:
+    """The entry functions, as methods of a `Lowering`."""
 
     entries: Entries
 

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from gradscribe.errors import GradscribeError, UnsupportedError, raised_as
 from gradscribe.frontend import wording
 from gradscribe.frontend.calls.definitions import Recursion
-from gradscribe.frontend.entries import Asking, Enclosing, Entries
+from gradscribe.frontend.entries import Enclosing, Entries, EntryMethods
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import SHARING, CaptureCallback, Recording
 from gradscribe.frontend.interface import Place as DictPlace
@@ -73,7 +73,7 @@ _HANDING_ON = frozenset({CONSTANT, TUPLE, ITEM, LIST, APPEND, POP, GET, SET, STO
 _AS_IN_PYTHON = "correct it: plain Python raises here, too"
 
 
-class Lowering(Asking):
+class Lowering(EntryMethods):
     """The context that all handlers of the frontend are given.
 
     parameters: the names of the arguments of the whole function.

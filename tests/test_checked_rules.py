@@ -465,6 +465,18 @@ def test_lengths_of_results_follow_those_of_the_arguments_as_in_the_examples() -
         gradient(np.array([0.3, -0.8, 0.5]))
 
 
+def test_a_length_of_one_in_the_examples_is_no_constant() -> None:
+    @gs.primitive
+    def repeated(v, n):
+        return np.concatenate([v] * n)
+
+    repeated.adjoint(lambda out, v, n, *, d_out: (np.sum(d_out.reshape(n, -1), axis=0), None))
+    gradient = gs.grad(lambda v, n: np.sum(repeated(v, n) ** 2))
+    for length in (1, 2, 3):
+        for n in (1, 2, 4):
+            np.testing.assert_array_equal(gradient(np.ones(length), n), np.full(length, 2.0 * n))
+
+
 def test_results_of_all_kinds_are_as_their_examples() -> None:
     @gs.primitive
     def scaled(v, by, axis=None, names=("a", "b")):

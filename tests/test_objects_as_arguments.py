@@ -48,6 +48,21 @@ class Squares:
         self.squares = self.v**2
 
 
+@dataclass
+class Problem(Exception):
+    v: np.ndarray
+
+
+class Slotted:
+    __slots__ = "value"
+
+    def __init__(self):
+        self.value = V.copy()
+
+    def __call__(self):
+        return self.value
+
+
 class Options:
     def __init__(self):
         self.v = V.copy()
@@ -58,7 +73,7 @@ def loss(item):
 
 
 @pytest.mark.parametrize("options", MODES, ids=str)
-@pytest.mark.parametrize("cls", [Normalized, Late, Tripled])
+@pytest.mark.parametrize("cls", [Normalized, Late, Tripled, Problem])
 def test_gradients_of_dataclasses_are_as_they_stand(cls: Any, options: Any) -> None:
     item = cls(V)
     expected = 2 * item.v
@@ -78,6 +93,7 @@ def test_a_recorded_run_knows_attributes_that_are_no_fields() -> None:
 
 OBJECTS = {
     "object": (Options(), loss),
+    "callable": (Slotted(), lambda item: np.sum(item.value**2)),
     "namespace": (types.SimpleNamespace(v=V), loss),
     "deque": (collections.deque([V]), lambda d: np.sum(d[0] ** 2)),
     "mapping": (types.MappingProxyType({"v": V}), lambda d: np.sum(d["v"] ** 2)),

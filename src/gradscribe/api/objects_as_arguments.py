@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
 import types
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -21,7 +22,8 @@ from gradscribe.runtime.tensors.tensor import Tensor
 
 _PLAIN = (
     *(type(None), str, bytes, bool, int, float, complex, np.generic, np.ndarray, Tensor, np.dtype),
-    *(type, types.ModuleType, np.random.Generator, np.random.RandomState),
+    *(type, types.ModuleType, np.random.Generator, np.random.RandomState, np.ufunc),
+    *(types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial),
 )
 
 _SEVERAL = (tuple, list, dict)
@@ -47,7 +49,7 @@ def refuse_objects(primals: Sequence[Any], along: Sequence[Any], *, is_recorded:
 
 def _objects(value: Any, along: Any, is_recorded: bool) -> Iterator[Any]:
     """The objects with numbers in an argument for which there are tangents."""
-    if isinstance(value, _PLAIN) or callable(value) or along is None:
+    if isinstance(value, _PLAIN) or along is None:
         return
     is_known = type(value) in _SEVERAL if is_recorded else isinstance(value, _SEVERAL)
     parts: Iterable[Any]
@@ -74,19 +76,19 @@ def _holds_numbers(value: Any) -> bool:
         if id(item) in seen:
             continue
         seen.add(id(item))
-        if isinstance(item, (float, complex, np.inexact)):
+        if isinstance(item, (float, complex, np.inexact, Tensor)):
             return True
-        if isinstance(item, (np.ndarray, Tensor)):
-            if np.dtype(item.dtype.name if isinstance(item, np.ndarray) else float).kind in "fc":
-                return True
-        elif not (isinstance(item, _PLAIN) or callable(item)):
+        if isinstance(item, np.ndarray) and item.dtype.kind in "fc":
+            return True
+        if not isinstance(item, _PLAIN):
             pending += _held(item)
     return False
 
 
 def _held(item: Any) -> Iterable[Any]:
     """What an object, or a container of any class, holds."""
-    slots = [name for cls in type(item).__mro__ for name in vars(cls).get("__slots__", ())]
+    members = [own for cls in type(item).__mro__ for own in vars(cls).items()]
+    slots = [name for name, own in members if isinstance(own, types.MemberDescriptorType)]
     found = [*(probe(item, "__dict__") or {}).values(), *(probe(item, name) for name in slots)]
     if isinstance(item, (dict, types.MappingProxyType)):
         found += item.values()

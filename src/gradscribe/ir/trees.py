@@ -82,12 +82,18 @@ def build(tree: Node, children: list[Any]) -> Any:
     return tree.cls(children)
 
 
+_BUILT_IN = type(object.__new__)
+
+
 def with_attributes(cls: type, /, **attributes: Any) -> Any:
     """An object (or namedtuple) that has these attributes, as it stands: no code of its class runs,
     which would make something else of them."""
     if issubclass(cls, tuple):
         return tuple.__new__(cls, attributes.values())
-    made = object.__new__(cls)
+    new = next(
+        own for base in cls.__mro__ if isinstance(own := vars(base).get("__new__"), _BUILT_IN)
+    )
+    made = new(cls)
     for name, value in attributes.items():
         if isinstance(in_class(cls, name), MemberDescriptorType):  # a slot
             object.__setattr__(made, name, value)

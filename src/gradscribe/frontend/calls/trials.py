@@ -56,7 +56,7 @@ class _Lengths:
         self._first, self._second = first, second
 
     def of(self, n: int, other: int | None) -> Affine:
-        if n == other or n < 2:
+        if n == other or (n < 2 and other is None):
             return Affine.of(n)
         found = [
             length

@@ -158,6 +158,9 @@ def test_an_array_is_filled_by_what_has_no_place_in_the_graph_alone():
     assert out.tolist() == [2, 2, 2]
     with pytest.raises(TypeError, match=r"`np.sum` of a Tensor that requires a gradient cannot"):
         np.sum(gs.ones(2, 3, requires_grad=True), axis=0, out=out)
+    assert np.mean(gs.ones(2, 3), 0, None, out) is out
+    with pytest.raises(TypeError, match="cannot fill an array"):
+        np.mean(gs.ones(2, 3, requires_grad=True), 0, None, out)
     with pytest.raises(TypeError, match="a Tensor cannot be stored in an array"):
         np.copyto(out, gs.ones(3))
 

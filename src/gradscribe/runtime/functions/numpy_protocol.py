@@ -111,6 +111,7 @@ def array_function(
         return VIEWS[function](*args, **kwargs)
     if function in _changing():
         return _change(_changing()[function], function, args, kwargs)
+    args, kwargs = _with_out_by_name(function, args, kwargs)
     if isinstance(kwargs.get("out"), np.ndarray):
         return _fill(function, args, kwargs)
     if function is np.nonzero:
@@ -219,6 +220,29 @@ def _of_list(value: Any) -> Any:
     if not isinstance(value, list):
         return value
     return np.stack(value) if _is_sequence_of_arrays(value) else np.asarray(value)
+
+
+def _with_out_by_name(
+    function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    """The arguments of a call, with an `out` that is given by its position as a keyword."""
+    names = _from_out_on(function)
+    if not names or len(args) <= names[0][0]:
+        return args, kwargs
+    named = {name: args[place] for place, name in names if place < len(args)}
+    return args[: names[0][0]], {**kwargs, **named}
+
+
+@functools.cache
+def _from_out_on(function: Any) -> tuple[tuple[int, str], ...]:
+    """The places and names of `out`, which may be given by position, and what follows it."""
+    try:
+        parameters = _signature(function).parameters.values()
+    except (KeyError, ValueError):
+        return ()  # no signature is known
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = [parameter.name for parameter in parameters if parameter.kind in positional]
+    return tuple(enumerate(names))[names.index("out") :] if "out" in names else ()
 
 
 def _fill(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

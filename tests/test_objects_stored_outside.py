@@ -186,6 +186,24 @@ def test_objects_that_are_returned_are_as_they_were_made():
     assert gs.vjp(both, X)[0][0].v.tolist() == (2 * X).tolist()
 
 
+class Holder:
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+
+def test_a_returned_object_takes_a_cotangent_of_its_class():
+    for options in ({}, {"compile": "auto"}):
+        made, pullback = gs.vjp(lambda x: Holder(x * x), X, **options)
+        assert made.inner.tolist() == (X * X).tolist()
+        assert pullback(Holder(np.ones(3)))[0].tolist() == (2 * X).tolist()
+    made, pullback = gs.vjp(lambda x: [Holder([Slotted(x * x)]), x], X, compile=False)
+    assert pullback([None, np.ones(3)])[0].tolist() == [1, 1, 1]
+    with pytest.raises(gs.errors.ArgumentError, match="an object of the class `Holder`"):
+        pullback([made[0], np.ones(3)])
+    with pytest.raises(gs.errors.ArgumentError, match="an object of the class `Holder`"):
+        gs.jvp(lambda x: Holder([Slotted(x * x)]), (X,), (X,), compile=False)
+
+
 def test_what_contains_itself_is_refused():
     class Node:
         def __init__(self, v):

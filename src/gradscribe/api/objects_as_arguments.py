@@ -7,30 +7,18 @@ given for an object with numbers in it would be dropped.
 
 from __future__ import annotations
 
-import collections
 import dataclasses
-import functools
-import types
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradscribe.errors import ArgumentError
+from gradscribe.ir.held import HOLD_NOTHING, reached
 from gradscribe.ir.probing import is_dataclass, probe
 from gradscribe.runtime.tensors.tensor import Tensor
 
-_PLAIN = (
-    *(type(None), str, bytes, bool, int, float, complex, np.generic, np.ndarray, Tensor, np.dtype),
-    *(type, types.ModuleType, np.random.Generator, np.random.RandomState, np.ufunc),
-    *(types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial),
-)
-
 _SEVERAL = (tuple, list, dict)
-
-_MOST = 1_000
-"""So many objects are looked at."""
-
 
 def refuse_objects(primals: Sequence[Any], along: Sequence[Any], *, is_recorded: bool) -> None:
     """Raise an `ArgumentError` for an argument that is, or holds, an object in which there are
@@ -49,7 +37,7 @@ def refuse_objects(primals: Sequence[Any], along: Sequence[Any], *, is_recorded:
 
 def _objects(value: Any, along: Any, is_recorded: bool) -> Iterator[Any]:
     """The objects with numbers in an argument for which there are tangents."""
-    if isinstance(value, _PLAIN) or along is None:
+    if isinstance(value, (*HOLD_NOTHING, Tensor)) or along is None:
         return
     is_known = type(value) in _SEVERAL if is_recorded else isinstance(value, _SEVERAL)
     parts: Iterable[Any]
@@ -70,28 +58,9 @@ def _objects(value: Any, along: Any, is_recorded: bool) -> Iterator[Any]:
 
 
 def _holds_numbers(value: Any) -> bool:
-    pending, seen = [value], set[int]()
-    while pending and len(seen) < _MOST:
-        item = pending.pop()
-        if id(item) in seen:
-            continue
-        seen.add(id(item))
-        if isinstance(item, (float, complex, np.inexact, Tensor)):
-            return True
-        if isinstance(item, np.ndarray) and item.dtype.kind in "fc":
-            return True
-        if not isinstance(item, _PLAIN):
-            pending += _held(item)
-    return False
+    return any(map(_is_number, reached(value)))
 
 
-def _held(item: Any) -> Iterable[Any]:
-    """What an object, or a container of any class, holds."""
-    members = [own for cls in type(item).__mro__ for own in vars(cls).items()]
-    slots = [name for name, own in members if isinstance(own, types.MemberDescriptorType)]
-    found = [*(probe(item, "__dict__") or {}).values(), *(probe(item, name) for name in slots)]
-    if isinstance(item, (dict, types.MappingProxyType)):
-        found += item.values()
-    elif isinstance(item, (tuple, list, set, frozenset, collections.deque)):
-        found += item
-    return found
+def _is_number(item: Any) -> bool:
+    is_array = isinstance(item, np.ndarray) and item.dtype.kind in "fc"
+    return is_array or isinstance(item, (float, complex, np.inexact, Tensor))

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradscribe.compiler.leaves import unwrapped, zero_like
 from gradscribe.errors import ArgumentError, ShapeError
+from gradscribe.ir.probing import probe
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree, count_leaves, node_of, rebuilt
 
 
@@ -40,6 +41,8 @@ def _parts(tree: Node, value: Any) -> list[Any] | None:
     if tree.keys is None and isinstance(value, list):
         return list(value)
     found = node_of(value)
+    if found is None and tree.keys is not None and type(value) is tree.cls:
+        return [probe(value, key) for key in keys]
     return None if found is None or found[0].keys != tree.keys else found[1]
 
 

@@ -17,7 +17,8 @@ import numpy as np
 
 from gradscribe.compiler.given_leaves import converted, leaves_in, shape_error
 from gradscribe.compiler.leaves import zero_like
-from gradscribe.errors import AliasingError, GradscribeError
+from gradscribe.errors import AliasingError, ArgumentError, GradscribeError
+from gradscribe.ir.held import HOLD_NOTHING, reached
 from gradscribe.ir.overlaps import share_memory
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.primitives.recorded_functions import is_same
@@ -144,7 +145,8 @@ def _copied(leaf: Any, copies: dict[int, Any]) -> Any:
 class Run:
     """A run that is differentiated in reverse.
 
-    values: the leaves of the result, of which `tree` is the structure.
+    values: the leaves of the result, of which `tree` is the structure. holders: the numbers of those
+    that are objects, in which values of the run are held.
     """
 
     def __init__(self, function: Callable[..., Any], point: Point, kwargs: Any) -> None:
@@ -157,6 +159,7 @@ class Run:
             }
             out = _called(function, point.values(traced), kwargs or {})
             self.tree, self.values = _flat(out)
+            self.holders = {i for i, value in enumerate(self.values) if _holds_recorded(value)}
             del out
         point.refuse_changed(inputs)
 
@@ -211,9 +214,13 @@ def vjp(
 
 def seeds_of(run: Run, cotangent: Any) -> list[Any]:
     """The cotangents of the leaves of a result, from one in its structure."""
-    leaves = zip(leaves_in(run.tree, cotangent, "cotangent"), run.values, strict=True)
+    seeds = list(leaves_in(run.tree, cotangent, "cotangent"))
+    for number in run.holders:
+        if seeds[number] is not None:
+            raise _without_structure(run.values[number])
     return [
-        _like(seed, value, "cotangent") if type(value) is Traced else None for seed, value in leaves
+        _like(seed, value, "cotangent") if type(value) is Traced else None
+        for seed, value in zip(seeds, run.values, strict=True)
     ]
 
 
@@ -245,6 +252,9 @@ def pushed(
         traced = {i: Traced(inputs[i], level, along) for i, along in directions.items()}
         out = _called(function, point.values(traced), kwargs or {})
         tree, values = _flat(out)
+        for value in values:
+            if _holds_recorded(value):
+                raise _without_structure(value)
         del out
     point.refuse_changed(inputs)
     return (
@@ -274,6 +284,21 @@ def _flat(out: Any) -> tuple[Any, list[Any]]:
     """The structure of a result, and its leaves as values."""
     tree, leaves = flatten(out, is_recorded)
     return tree, [_value(leaf) for leaf in leaves]
+
+
+def _holds_recorded(value: Any) -> bool:
+    """Whether a leaf of a result is an object that holds values of a run."""
+    if type(value) is Traced or isinstance(value, HOLD_NOTHING):
+        return False
+    return any(map(is_recorded, reached(value)))
+
+
+def _without_structure(value: Any) -> ArgumentError:
+    return ArgumentError(
+        f"the result leads to an object of the class `{type(value).__name__}`, which holds what is "
+        "differentiated: it has no (co)tangent here",
+        "return tuples, lists, dicts or dataclasses; or compile the function",
+    )
 
 
 def _value(leaf: Any) -> Any:

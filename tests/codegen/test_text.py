@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+import gradscribe as gs
 from gradscribe.codegen.wrapping import wrap
 from tests.codegen.programs import block, text_of
 
@@ -352,3 +353,20 @@ def test_a_long_tuple_of_one_stays_a_tuple() -> None:
     wrapped = wrap(line, 40)
     assert "\n" in wrapped
     assert ast.dump(ast.parse(wrapped)) == ast.dump(ast.parse(line))
+
+
+def test_a_length_is_not_read_where_its_array_has_been_stored_to():
+    @gs.primitive
+    def twice(x):
+        return np.concatenate([x, x])
+
+    @twice.adjoint
+    def _(out, x, *, d_out):
+        return d_out[: len(x)] + d_out[len(x) :]
+
+    def function(x):
+        return np.sum(twice(x) ** 3)
+
+    x = np.linspace(-1.0, 2.0, 4)
+    gs.jvp(function, (x,), (np.ones(4),))
+    np.testing.assert_allclose(gs.hvp(function, (x,), (np.ones(4),))[0], 12 * x, atol=1e-15)

@@ -20,6 +20,7 @@ from gradscribe.runtime.tensors.tensor import Tensor
 
 _SEVERAL = (tuple, list, dict)
 
+
 def refuse_objects(primals: Sequence[Any], along: Sequence[Any], *, is_recorded: bool) -> None:
     """Raise an `ArgumentError` for an argument that is, or holds, an object in which there are
     numbers, and for which there is a tangent. along: the tangents; None where there is none."""

@@ -133,12 +133,20 @@ class _Folding:
         if len(operation.results) != 1 or operation.result.name:
             return False
         if operation.primitive in _LENGTHS:
-            return self._changes.is_constant_variable(operation.operands[0])
+            (array,) = operation.operands
+            return self._changes.is_constant_variable(array) and not self._has_one_reader(array)
         if operation.callee in _ARITHMETIC:
             return is_integer(operation.result.type) and all(map(self._lasts, operation.operands))
         if not _is_transpose(operation) or operation.result in self._changes.kept:
             return False
         return self._lasts(operation.operands[0])
+
+    def _has_one_reader(self, value: Value) -> bool:
+        """Whether a value may be written where it is read, and not be in a variable."""
+        producer = self._uses.producer.get(value)
+        if producer is None or (value.name and value not in self._released):
+            return False
+        return len(self._uses.of(value)) == 1 and not self._is_always_written_out(producer)
 
     def _lasts(self, value: Value) -> bool:
         """Whether a value can be read wherever it is visible: a literal, or one whose variable

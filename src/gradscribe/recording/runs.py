@@ -145,8 +145,8 @@ def _copied(leaf: Any, copies: dict[int, Any]) -> Any:
 class Run:
     """A run that is differentiated in reverse.
 
-    values: the leaves of the result, of which `tree` is the structure. holders: the numbers of those
-    that are objects, in which values of the run are held.
+    values: the leaves of the result, of which `tree` is the structure. holders: the numbers of
+    those that are objects, in which values of the run are held.
     """
 
     def __init__(self, function: Callable[..., Any], point: Point, kwargs: Any) -> None:

@@ -10,7 +10,7 @@ from gradscribe import codegen
 from gradscribe.codegen.statements import Statements
 from gradscribe.compiler import generated, stages
 from gradscribe.errors import GradscribeError, InternalError, UnsupportedError
-from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.primitives.typing import TypeRuleError
 from gradscribe.transforms import adjoint, tangent
 from gradscribe.transforms.adjoint.scopes import Scope

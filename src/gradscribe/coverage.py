@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from gradscribe.frontend.calls.handlers import FUNCTIONS
 from gradscribe.frontend.calls.mathematics import MATHEMATICS
+from gradscribe.frontend.state.handlers import FUNCTIONS
 from gradscribe.ir.core import Primitive
 from gradscribe.primitives import optional
 from gradscribe.primitives.limits import LIMITS, WITHOUT_DERIVATIVE

@@ -140,7 +140,7 @@ def test_a_sum_under_the_name_of_an_array_without_axes_does_not_change_it() -> N
 
 
 def test_equal_strings_are_one_kind() -> None:
-    from gradscribe.frontend.values import Static
+    from gradscribe.frontend.values.values import Static
 
     def value(text: Any) -> Static:
         return Static(text)

@@ -14,7 +14,8 @@ import pytest
 
 import gradscribe as gs
 from gradscribe import errors
-from gradscribe.frontend.data import standard_classes, standard_functions
+from gradscribe.frontend.prelude import standard_functions
+from gradscribe.frontend.structures import standard_classes
 from tests.frontend.oracles import check
 
 x4 = np.array([1.0, 2.5, 3.25, 4.0])

@@ -216,21 +216,21 @@ FAULTS = (
     # -- aliasing ------------------------------------------------------------------------------
     Fault(
         "forgotten guard",
-        "frontend/data/aliasing.py",
+        "frontend/memory/aliasing.py",
         "if levels is not None and levels < depth:",
         "if levels is not None and levels <= depth:",
         "A store to a list that may be one of two others is not refused, and they do not see it.",
     ),
     Fault(
         "forgotten guard",
-        "frontend/values.py",
+        "frontend/values/values.py",
         "for other in (b, *b.overlaps)",
         "for other in (b,)",
         "A store to an array that another name may stand for is not refused, nor seen there.",
     ),
     Fault(
         "forgotten guard",
-        "frontend/contiguity.py",
+        "frontend/memory/contiguity.py",
         "return axes[first].step in (None, 1) and all(axes[n] == whole for n in others)",
         "return all(axes[n] == whole for n in others)",
         "The reshape of a slice with a step is taken for a view, and a store to it for one there.",
@@ -244,7 +244,7 @@ FAULTS = (
     ),
     Fault(
         "stale value",
-        "frontend/data/places.py",
+        "frontend/memory/places.py",
         "    _read_again(lowering, [other for other in settled if other not in changed])\n",
         "",
         "A row read from a list of lists before another name changed it shows what it was.",
@@ -259,7 +259,7 @@ FAULTS = (
     # -- frontend ------------------------------------------------------------------------------
     Fault(
         "swapped branch",
-        "frontend/control/exits.py",
+        "frontend/joins/exits.py",
         "return always_leaves(last.body) and always_leaves(last.orelse)",
         "return always_leaves(last.body) or always_leaves(last.orelse)",
         "A branch that returns on one side only of an inner `if` returns None on the other.",
@@ -280,21 +280,21 @@ FAULTS = (
     ),
     Fault(
         "transposed operand",
-        "frontend/data/dicts.py",
+        "frontend/containers/dicts.py",
         "for owner in (first, second))",
         "for owner in (second, first))",
         "In `a | b` of dicts that share a key, the item of the first one is taken.",
     ),
     Fault(
         "swapped branch",
-        "frontend/calls/prelude.py",
+        "frontend/prelude/prelude.py",
         "if item_key > best_key:",
         "if item_key >= best_key:",
         "`max` of a list by a key gives the last of several items that are largest.",
     ),
     Fault(
         "stale value",
-        "frontend/control/first_and_rest.py",
+        "frontend/containers/first_and_rest.py",
         'Iteration("enumerate", (rest, after))',
         'Iteration("enumerate", (rest, start))',
         "`enumerate` counts the second item as the first where a first trip stands by itself.",

@@ -10,7 +10,7 @@ import pytest
 
 import gradscribe as gs
 from gradscribe.coverage import Support, public_functions
-from gradscribe.frontend.calls.array_changes import METHODS as CHANGES
+from gradscribe.frontend.prelude.array_changes import METHODS as CHANGES
 from gradscribe.primitives.limits import LIMITS, WITHOUT_DERIVATIVE
 from gradscribe.primitives.registry import COMPOSITIONS, METHODS
 from tests.functions import PAGE, page

@@ -29,7 +29,7 @@ from gradscribe.api.own_operations import primitive
 from gradscribe.api.recorded_transforms import Compile, compiles
 from gradscribe.api.tracing import trace
 from gradscribe.compiler.specialization import Specialization
-from gradscribe.frontend.dependencies import WRAPPERS
+from gradscribe.frontend.state.dependencies import WRAPPERS
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.primitives.control import STOP_GRADIENT
 from gradscribe.primitives.registry import register

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradscribe.errors import NoDerivativeError
-from gradscribe.frontend.calls import handlers
-from gradscribe.frontend.data import places
-from gradscribe.frontend.data.stores import store
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.memory import storages
-from gradscribe.frontend.values import Ref, Storage, may_overlap
+from gradscribe.frontend.containers.stores import store
+from gradscribe.frontend.memory import places
+from gradscribe.frontend.memory.reach import storages
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Ref, Storage, may_overlap
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, is_differentiable
 from gradscribe.primitives.control import GIVEN, KEPT

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradscribe.compiler.keys import array_of
 from gradscribe.errors import ArgumentError
-from gradscribe.frontend.calls import isolated
+from gradscribe.frontend.prelude import isolated
 from gradscribe.ir.overlaps import share_memory
 from gradscribe.ir.places import place_of
 from gradscribe.recording.arrays import RecordedArray, present

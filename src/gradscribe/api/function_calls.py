@@ -25,16 +25,17 @@ from gradscribe.api.function_methods import (
 )
 from gradscribe.api.function_rules import attribute
 from gradscribe.api.origins import origin
-from gradscribe.frontend import dependencies
-from gradscribe.frontend.calls import handlers, inlining, opaque
-from gradscribe.frontend.data import instances
-from gradscribe.frontend.data.structures import opened
-from gradscribe.frontend.data.subscripts import cut
+from gradscribe.frontend.calls import inlining
+from gradscribe.frontend.containers.subscripts import cut
 from gradscribe.frontend.interface import Path
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.memory import storages
-from gradscribe.frontend.splitting import for_each_kind, resolved
-from gradscribe.frontend.values import Either, Ref, Static, Storage, TupleOf, may_overlap
+from gradscribe.frontend.joins.splitting import for_each_kind, resolved
+from gradscribe.frontend.memory.reach import storages
+from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.state import dependencies, handlers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import instances
+from gradscribe.frontend.structures.structures import opened
+from gradscribe.frontend.values.values import Either, Ref, Static, Storage, TupleOf, may_overlap
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar, is_differentiable
 from gradscribe.primitives.control import GIVEN, KEPT, STOP_GRADIENT
@@ -267,7 +268,7 @@ def _forward(
 
 
 def _is_differentiable(lowering: Lowering, item: Any) -> bool:
-    if not isinstance(item, (Ref, Value)) or opaque.is_opaque(item):
+    if not isinstance(item, (Ref, Value)) or unknown.is_opaque(item):
         return False
     type_ = lowering.value(item).type
     return isinstance(type_, (Array, Scalar)) and is_differentiable(type_)

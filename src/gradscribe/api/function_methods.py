@@ -10,13 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradscribe.frontend.calls.derivative_prelude import check_same, check_sum
-from gradscribe.frontend.calls.given_derivatives import (
-    has_sum_of_shape,
-    is_same_shape,
-    sums_to,
-)
-from gradscribe.frontend.data.structure_parts import Structure
+from gradscribe.frontend.kinds.structure_parts import Structure
+from gradscribe.frontend.opaque.given_derivatives import has_sum_of_shape, is_same_shape, sums_to
+from gradscribe.frontend.prelude.derivative_prelude import check_same, check_sum
 from gradscribe.runtime.graph.function import Function
 from gradscribe.runtime.graph.function_node import misfit
 

@@ -15,16 +15,17 @@ import numpy as np
 from gradscribe.api.function_methods import Backward, Forward, Method, Pull, Push, Rules
 from gradscribe.api.tensor_handlers import spelled
 from gradscribe.errors import NoDerivativeError, UnsupportedError
-from gradscribe.frontend.calls import handlers, opaque, own_rules
-from gradscribe.frontend.calls import iteration_prelude as prelude
-from gradscribe.frontend.calls.given_derivatives import conformed
-from gradscribe.frontend.calls.isolated import copied
-from gradscribe.frontend.data import instances
-from gradscribe.frontend.data.python_objects import python_object
-from gradscribe.frontend.data.structures import rebuilt
-from gradscribe.frontend.interruptions import HasRaisedError
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import (
+from gradscribe.frontend.opaque import own_rules, unknown
+from gradscribe.frontend.opaque.given_derivatives import conformed
+from gradscribe.frontend.prelude import iteration_prelude as prelude
+from gradscribe.frontend.prelude.isolated import copied
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.interruptions import HasRaisedError
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import instances
+from gradscribe.frontend.structures.python_objects import python_object
+from gradscribe.frontend.structures.structures import rebuilt
+from gradscribe.frontend.values.values import (
     DictRef,
     ListRef,
     PartialOf,
@@ -243,7 +244,7 @@ def _called(
     tensors = [item for item in derivatives if item is not None]
     is_tensor = [getattr(lowering.value(leaf).type, "spelling", "") == "tensor" for leaf in leaves]
     callee = _Checked(_OnTensors(method, is_tensor, is_given), name, len(likes), refusal)
-    made = opaque.emit(lowering, callee, (*likes, *leaves, *tensors), {}, Tuple(types), RUN)
+    made = unknown.emit(lowering, callee, (*likes, *leaves, *tensors), {}, Tuple(types), RUN)
     return TupleOf(tuple(lowering.unpacked(None, made)))
 
 

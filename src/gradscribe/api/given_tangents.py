@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from gradscribe.compiler.given_leaves import complex_error, shape_error, structure_error
 from gradscribe.errors import GradscribeError
-from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.ir.core import Value
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array, Scalar, Type, is_complex

@@ -27,9 +27,9 @@ from gradscribe.api.transform_calls import (
 from gradscribe.compiler.stages import Stages, also_returning, flat, only_results, tangent_only
 from gradscribe.errors import ArgumentError
 from gradscribe.frontend import inlined_rules
-from gradscribe.frontend.calls import handlers
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Static, TupleOf
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Static, TupleOf
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Function, Parameter, Value, walk
 from gradscribe.ir.lengths import Facts

@@ -25,10 +25,10 @@ from gradscribe.api.transform_calls import of_function
 from gradscribe.compiler import Primal, Target, argument_numbers, partial_target, target_of
 from gradscribe.compiler.generated import Generated
 from gradscribe.errors import ArgumentError
-from gradscribe.frontend.calls import handlers
-from gradscribe.frontend.dependencies import WRAPPERS
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Static
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.dependencies import WRAPPERS
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Static
 from gradscribe.ir.probing import probe
 from gradscribe.tracebacks import shortened
 from gradscribe.transforms.passes.simplify import simplify

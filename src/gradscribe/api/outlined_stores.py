@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.memory import storages
-from gradscribe.frontend.values import (
+from gradscribe.frontend.memory.reach import storages
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import (
     BoundMethod,
     DictRef,
     Either,

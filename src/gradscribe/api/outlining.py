@@ -13,14 +13,14 @@ from typing import Any
 from gradscribe.api import outlined_stores
 from gradscribe.api.outlined_stores import NOTHING, Stored
 from gradscribe.compiler.stages import flat_tree, only_results
-from gradscribe.frontend import inputs
-from gradscribe.frontend.calls import lent_containers
-from gradscribe.frontend.data.instances import new_instance
-from gradscribe.frontend.data.results import result_tree
+from gradscribe.frontend.boundary.results import result_tree
 from gradscribe.frontend.interface import Argument
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.memory import storages
-from gradscribe.frontend.values import DictRef, ListRef, ObjectRef, Static, Storage, TupleOf
+from gradscribe.frontend.memory.reach import storages
+from gradscribe.frontend.opaque import lent_containers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import inputs
+from gradscribe.frontend.structures.instances import new_instance
+from gradscribe.frontend.values.values import DictRef, ListRef, ObjectRef, Static, Storage, TupleOf
 from gradscribe.ir.core import Block, Function, Operation, Parameter, Value, walk
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree, count_leaves
 from gradscribe.ir.types import is_differentiable

@@ -30,13 +30,14 @@ from gradscribe.api.directional import vjp
 from gradscribe.api.result_types import ResultTypes
 from gradscribe.compiler.eager_calls import forget_own_place, function_of_call
 from gradscribe.errors import ArgumentError, GradscribeError
-from gradscribe.frontend import dependencies
-from gradscribe.frontend.calls import handlers, isolated, opaque, own_rules
-from gradscribe.frontend.calls.given_derivatives import derivatives_of, keyword_only
-from gradscribe.frontend.calls.own_rules import Adjoint, OwnRules, Tangent
-from gradscribe.frontend.calls.trials import type_by_trial
 from gradscribe.frontend.interface import Path
-from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.opaque import own_rules, unknown
+from gradscribe.frontend.opaque.given_derivatives import derivatives_of, keyword_only
+from gradscribe.frontend.opaque.own_rules import Adjoint, OwnRules, Tangent
+from gradscribe.frontend.prelude import isolated
+from gradscribe.frontend.prelude.example_types import type_by_trial
+from gradscribe.frontend.state import dependencies, handlers
+from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.ir.core import Operand, Primitive
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.places import place_of
@@ -337,7 +338,7 @@ def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     callee, *given = arguments
     operation: OwnOperation = callee.value
     if not operation.__gradscribe_contract__.is_pure:
-        return opaque.call(lowering, node, operation, tuple(given), keywords)
+        return unknown.call(lowering, node, operation, tuple(given), keywords)
     primitive = operation._primitive
     lowering.outside.show(operation._rules, operation._rules.name)
     keywords = {operation._own_names.get(name, name): item for name, item in keywords.items()}

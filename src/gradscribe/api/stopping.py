@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.frontend import outside
-from gradscribe.frontend.calls import handlers
-from gradscribe.frontend.data import instances, sequences
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import DictRef, InstanceRef, ListRef, Ref, Storage, TupleOf
+from gradscribe.frontend.memory import outside, sequences
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import instances
+from gradscribe.frontend.values.values import DictRef, InstanceRef, ListRef, Ref, Storage, TupleOf
 from gradscribe.ir.core import Value
 from gradscribe.primitives.control import STOP_GRADIENT
 

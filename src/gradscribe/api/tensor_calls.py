@@ -26,11 +26,22 @@ from gradscribe.api.tensor_handlers import (
 from gradscribe.api.tensor_refusals import REFUSED
 from gradscribe.api.tensor_shapes import SHAPES
 from gradscribe.compiler.signatures import enter_array_class
-from gradscribe.frontend.calls import handlers, tensors
+from gradscribe.frontend.calls import single_items
+from gradscribe.frontend.containers import stores, subscripts
 from gradscribe.frontend.control import contexts
-from gradscribe.frontend.data import attributes, single_items, stores, subscripts
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import ListRef, ObjectRef, Ref, Static, Storage, TupleOf, is_number
+from gradscribe.frontend.expressions import attributes
+from gradscribe.frontend.kinds import tensors
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import (
+    ListRef,
+    ObjectRef,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+    is_number,
+)
 from gradscribe.runtime.functions import (
     activations,
     any_form,

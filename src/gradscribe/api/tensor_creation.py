@@ -10,12 +10,15 @@ import numpy as np
 
 from gradscribe.api.tensor_handlers import same, spelled, with_names
 from gradscribe.compiler.keys import KEYS
-from gradscribe.frontend import outside
-from gradscribe.frontend.calls import application, handlers, opaque, static_values, tensors
-from gradscribe.frontend.data import subscripts
+from gradscribe.frontend.calls import application
+from gradscribe.frontend.containers import subscripts
 from gradscribe.frontend.interface import Path
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Ref, Static, TupleOf, is_number
+from gradscribe.frontend.kinds import static_values, tensors
+from gradscribe.frontend.memory import outside
+from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Ref, Static, TupleOf, is_number
 from gradscribe.ir.types import Opaque, Scalar, Type
 from gradscribe.runtime.functions import distinct
 from gradscribe.runtime.tensors import creation, dtypes, randomness
@@ -122,14 +125,14 @@ def _source(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     """The package's generator, which `manual_seed` replaces: asked for at each call; or NumPy's
     that is given."""
     given = [item for item in arguments if getattr(item, "value", item) is not None]
-    if given and not all(map(opaque.is_opaque, given)):
+    if given and not all(map(unknown.is_opaque, given)):
         lowering.unsupported(
             node,
             "a generator of the package in compiled code",
             "use `gs.manual_seed`, or give it `np.random.default_rng(seed)`",
         )
     type_ = Opaque(np.random.Generator)
-    return opaque.emit(lowering, randomness.source, tuple(given), {}, type_)
+    return unknown.emit(lowering, randomness.source, tuple(given), {}, type_)
 
 
 def _at_run_time(function: Any, type_: Type) -> handlers.Handler:
@@ -137,7 +140,7 @@ def _at_run_time(function: Any, type_: Type) -> handlers.Handler:
     program."""
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        return opaque.emit(lowering, function, tuple(arguments), keywords, type_)
+        return unknown.emit(lowering, function, tuple(arguments), keywords, type_)
 
     return handler
 

@@ -6,10 +6,11 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.frontend.calls import handlers, positions, static_values
-from gradscribe.frontend.data import subscripts
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.containers import known_integers, subscripts
+from gradscribe.frontend.kinds import static_values
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import ListRef, Ref, Static, TupleOf
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array
 from gradscribe.primitives.shaping import respelled
@@ -71,7 +72,7 @@ def folded(function: Callable[..., Any]) -> handlers.Handler:
 
 def known_value(lowering: Lowering, node: Any, item: Any) -> Any:
     if isinstance(item, Value):
-        return positions.static_integer(lowering, node, item)
+        return known_integers.static_integer(lowering, node, item)
     if isinstance(item, (TupleOf, ListRef)):
         return tuple(known_value(lowering, node, i) for i in lowering.unpacked(node, item))
     return static_values.object_of(lowering, node, item)

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from gradscribe.api.tensor_handlers import same, spelled, with_names
-from gradscribe.frontend.calls import application, handlers, tensors
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Ref, Static, TupleOf
+from gradscribe.frontend.calls import application
+from gradscribe.frontend.kinds import tensors
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Ref, Static, TupleOf
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.runtime.functions import adaptors

@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from gradscribe.api.tensor_handlers import OUTSIDE, refused
-from gradscribe.frontend.calls.handlers import Handler
+from gradscribe.frontend.state.handlers import Handler
 from gradscribe.runtime.functions import factorizations
 from gradscribe.runtime.graph import backward
 from gradscribe.runtime.tensors import inplace

@@ -14,11 +14,10 @@ from gradscribe.api.tensor_handlers import (
     spelled,
     with_names,
 )
-from gradscribe.frontend.calls import positions
-from gradscribe.frontend.calls.handlers import Handler
-from gradscribe.frontend.data import shapes, subscripts
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Ref, Static, TupleOf, is_number
+from gradscribe.frontend.containers import known_integers, shapes, subscripts
+from gradscribe.frontend.state.handlers import Handler
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Ref, Static, TupleOf, is_number
 from gradscribe.ir.types import Array
 from gradscribe.runtime.functions import adaptors, gathering, shaping, viewing
 from gradscribe.runtime.tensors import indexing, queries, size
@@ -43,11 +42,11 @@ def _axes(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`_axes(dim)`: None, an integer or a tuple of integers that are known."""
     (dim,) = arguments
     if is_number(dim):
-        return Static(positions.static_integer(lowering, node, dim))
+        return Static(known_integers.static_integer(lowering, node, dim))
     if isinstance(dim, Static):
         return dim
     items = lowering.unpacked(node, dim)
-    static = tuple(Static(positions.static_integer(lowering, node, item)) for item in items)
+    static = tuple(Static(known_integers.static_integer(lowering, node, item)) for item in items)
     return TupleOf(static) if static else Static(None)
 
 
@@ -117,7 +116,7 @@ def _axis(lowering: Lowering, node: Any, input: Any, dim: Any) -> tuple[int, int
     """An axis counted from the front, and its length, which the specialization then assumes."""
     shape = shapes.shape_of(lowering, input).items
     axis = shaping.axis_of(known_value(lowering, node, dim), len(shape))
-    return axis, positions.static_integer(lowering, node, shape[axis])
+    return axis, known_integers.static_integer(lowering, node, shape[axis])
 
 
 def _tensor_split(

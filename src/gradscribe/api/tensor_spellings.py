@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gradscribe.frontend.calls import handlers
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Static
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Static
 from gradscribe.runtime.functions.older_orders import IN_ORDER
 from gradscribe.runtime.functions.silence import QUIET
 from gradscribe.runtime.functions.spellings import SPELLED, respelled

@@ -23,12 +23,13 @@ from gradscribe.compiler import argnums_error
 from gradscribe.compiler.given_leaves import structure_error
 from gradscribe.compiler.stages import Stages, bind_ones, gradient_tree
 from gradscribe.errors import GradscribeError
-from gradscribe.frontend import inlined_rules, wording
-from gradscribe.frontend.calls import handlers, positions
-from gradscribe.frontend.data.results import result_tree
-from gradscribe.frontend.dependencies import WRAPPERS
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import PartialOf, Ref, Static, TupleOf, is_number
+from gradscribe.frontend import inlined_rules
+from gradscribe.frontend.boundary.results import result_tree
+from gradscribe.frontend.containers import known_integers
+from gradscribe.frontend.state import handlers, wording
+from gradscribe.frontend.state.dependencies import WRAPPERS
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import PartialOf, Ref, Static, TupleOf, is_number
 from gradscribe.ir.core import Function, Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
@@ -146,7 +147,7 @@ def static_value(lowering: Lowering, node: Any, item: Any) -> Any:
         return tuple(static_value(lowering, node, i) for i in item.items)
     if isinstance(item, Static):
         return item.value
-    return positions.static_integer(lowering, node, item)
+    return known_integers.static_integer(lowering, node, item)
 
 
 def _call_gradient(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

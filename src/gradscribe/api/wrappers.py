@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.api.differentiable import differentiable
-from gradscribe.frontend.calls import handlers
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import PartialOf, Static
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import PartialOf, Static
 from gradscribe.runtime.checkpoint import checkpoint
 
 

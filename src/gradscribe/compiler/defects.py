@@ -20,7 +20,7 @@ import gast
 
 from gradscribe.compiler.signatures import parameter_location
 from gradscribe.errors import GradscribeError, InternalError
-from gradscribe.frontend.frame import Frame
+from gradscribe.frontend.state.frame import Frame
 from gradscribe.ir.core import Function, Location, Operation, walk
 
 _OWN = frozenset({"gradscribe", "numpy", "scipy", "gast", "astunparse", *sys.stdlib_module_names})

@@ -24,7 +24,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gradscribe.frontend.dependencies import is_tool_module
+from gradscribe.frontend.state.dependencies import is_tool_module
 from gradscribe.ir.probing import is_library_module
 from gradscribe.primitives.observed import Form, OtherForm, Steps, form_of
 from gradscribe.primitives.recorded_functions import MACHINES, Site, is_same, leaves_of, plain_tree

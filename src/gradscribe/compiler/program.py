@@ -27,7 +27,6 @@ from gradscribe.compiler.specialization import Specialization
 from gradscribe.compiler.stored import refuse_overlap, refuse_read_only, refuse_twice
 from gradscribe.compiler.variadic import called_by, is_variadic
 from gradscribe.errors import AliasingError, ArgumentError, GradscribeError, UnsupportedError
-from gradscribe.frontend.data.aliasing import APART, TOGETHER
 from gradscribe.frontend.interface import (
     Argument,
     KnownListError,
@@ -39,6 +38,7 @@ from gradscribe.frontend.interface import (
     RunTimeKeyError,
     RunTimeObject,
 )
+from gradscribe.frontend.memory.aliasing import APART, TOGETHER
 from gradscribe.ir.core import Function, Location, walk
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.probing import probe

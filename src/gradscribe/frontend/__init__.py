@@ -13,32 +13,26 @@ from typing import Any
 import gast
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend import inputs, outside_memory
-from gradscribe.frontend.calls import lent_containers
-from gradscribe.frontend.calls.definitions import NotYetKnownError
+from gradscribe.frontend.boundary.effects import attributes_of, given_by
+from gradscribe.frontend.boundary.finishing import lowered
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.control import contexts
-from gradscribe.frontend.effects import attributes_of, given_by
-from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.interface import (
-    Argument,
-    CaptureCallback,
-    Lowered,
-    Path,
-    Place,
-    Recording,
-)
-from gradscribe.frontend.interruptions import (
+from gradscribe.frontend.interface import Argument, CaptureCallback, Lowered, Path, Place, Recording
+from gradscribe.frontend.joins.splitting import without_none
+from gradscribe.frontend.memory import outside_memory
+from gradscribe.frontend.opaque import lent_containers
+from gradscribe.frontend.state.definitions import NotYetKnownError
+from gradscribe.frontend.state.frame import Frame
+from gradscribe.frontend.state.interruptions import (
     AlwaysRaisesError,
     EverOtherTypesError,
     MisfitError,
     SplitError,
     refusal,
 )
-from gradscribe.frontend.lowered import lowered
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.source import Source, nested_too_deeply, source_of
-from gradscribe.frontend.splitting import without_none
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import inputs
+from gradscribe.frontend.syntax.source import Source, nested_too_deeply, source_of
 from gradscribe.frontend.wiring import ENTRIES
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Parameter

@@ -13,11 +13,11 @@ from typing import Any
 
 from gradscribe.errors import GradscribeError, RuleError, UnsupportedError
 from gradscribe.frontend.calls.frames import run_frame
-from gradscribe.frontend.frame import RAISED, Frame
-from gradscribe.frontend.interruptions import AlwaysRaisesError, MisfitError
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.source import source_of
-from gradscribe.frontend.values import ListRef, Static, TupleOf
+from gradscribe.frontend.state.frame import RAISED, Frame
+from gradscribe.frontend.state.interruptions import AlwaysRaisesError, MisfitError
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.syntax.source import source_of
+from gradscribe.frontend.values.values import ListRef, Static, TupleOf
 from gradscribe.frontend.wiring import ENTRIES
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Location, SliceOf, Value

@@ -56,7 +56,7 @@ Place = tuple[str, int, int]
 
 SHARING = ("shared memory", 0, 0)
 """Stands among the places for which a function is lowered once more, where the running program is
-to tell which arrays share memory (see `frontend.sharing`)."""
+to tell which arrays share memory (see `frontend.memory.sharing`)."""
 
 
 class RunTimeKeyError(UnsupportedError):

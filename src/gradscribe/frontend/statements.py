@@ -14,29 +14,35 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend.assignments import (
+from gradscribe.frontend.calls import inlining
+from gradscribe.frontend.calls.imports import import_from, import_statement
+from gradscribe.frontend.calls.local_classes import define as define_class
+from gradscribe.frontend.control.contexts import with_statement
+from gradscribe.frontend.control.exceptions import try_statement
+from gradscribe.frontend.control.loops import for_loop, while_loop
+from gradscribe.frontend.control.patterns import match_statement
+from gradscribe.frontend.control.raising import assert_statement, raise_known, raise_statement
+from gradscribe.frontend.expressions.assignments import (
     annotated_statement,
     assign_statement,
     augmented_statement,
     delete_statement,
 )
-from gradscribe.frontend.calls import inlining
-from gradscribe.frontend.calls.imports import import_from, import_statement
-from gradscribe.frontend.calls.local_classes import define as define_class
-from gradscribe.frontend.control.branches import branch
-from gradscribe.frontend.control.contexts import with_statement
-from gradscribe.frontend.control.exceptions import try_statement
-from gradscribe.frontend.control.exits import always_leaves, ended, guarded, pending_exits
-from gradscribe.frontend.control.loops import for_loop, while_loop
-from gradscribe.frontend.control.patterns import match_statement
-from gradscribe.frontend.control.raising import assert_statement, raise_known, raise_statement
-from gradscribe.frontend.expressions import condition
-from gradscribe.frontend.frame import NOT_BROKEN, NOT_CONTINUED, NOT_RETURNED, RAISED, RETURN_VALUE
-from gradscribe.frontend.interruptions import AlwaysRaisesError, HasRaisedError
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.refusals import refused
-from gradscribe.frontend.splitting import splitting
-from gradscribe.frontend.values import Static
+from gradscribe.frontend.expressions.expressions import condition
+from gradscribe.frontend.joins.branches import branch
+from gradscribe.frontend.joins.exits import always_leaves, ended, guarded, pending_exits
+from gradscribe.frontend.joins.splitting import splitting
+from gradscribe.frontend.state.frame import (
+    NOT_BROKEN,
+    NOT_CONTINUED,
+    NOT_RETURNED,
+    RAISED,
+    RETURN_VALUE,
+)
+from gradscribe.frontend.state.interruptions import AlwaysRaisesError, HasRaisedError
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.syntax.refusals import refused
+from gradscribe.frontend.values.values import Static
 
 
 def statements(lowering: Lowering, nodes: Sequence[Any]) -> None:

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from gradscribe.frontend.assignments import assign
 from gradscribe.frontend.calls import (
     builtin_functions,
+    cached_functions,
     callables,
     iterating,
     iterator_tools,
     object_builtins,
-    own_rules,
     progress_bars,
-    recorded_rules,
-    remembering,
 )
 from gradscribe.frontend.calls.application import apply_primitive
 from gradscribe.frontend.calls.dispatch import call
 from gradscribe.frontend.calls.frames import inline_frame
 from gradscribe.frontend.calls.inlining import inline
-from gradscribe.frontend.calls.lent_containers import leave
-from gradscribe.frontend.calls.raised import misfit
-from gradscribe.frontend.calls.reducing import listed
-from gradscribe.frontend.calls.unpacking import unpacked
-from gradscribe.frontend.data.attributes import attribute
-from gradscribe.frontend.entries import Entries
-from gradscribe.frontend.expressions import expression
-from gradscribe.frontend.inputs import captured_variable
-from gradscribe.frontend.operators import membership, operate, truth
+from gradscribe.frontend.calls.operators import membership, operate, truth
+from gradscribe.frontend.containers.reducing import listed
+from gradscribe.frontend.containers.unpacking import unpacked
+from gradscribe.frontend.expressions.assignments import assign
+from gradscribe.frontend.expressions.attributes import attribute
+from gradscribe.frontend.expressions.expressions import expression
+from gradscribe.frontend.kinds.raised import misfit
+from gradscribe.frontend.opaque import own_rules, recorded_rules
+from gradscribe.frontend.opaque.lent_containers import leave
+from gradscribe.frontend.state.entries import Entries
 from gradscribe.frontend.statements import statements
+from gradscribe.frontend.structures.inputs import captured_variable
 
 del (
     builtin_functions,
@@ -38,7 +37,7 @@ del (
     own_rules,
     progress_bars,
     recorded_rules,
-    remembering,
+    cached_functions,
 )  # they have entered what they know
 
 ENTRIES = Entries(

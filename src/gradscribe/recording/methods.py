@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import UnsupportedError, raised_as
-from gradscribe.frontend.calls import array_changes
-from gradscribe.frontend.data import protocols
+from gradscribe.frontend.prelude import array_changes
+from gradscribe.frontend.structures import protocols
 from gradscribe.ir.deferring import asks_right_operand
 from gradscribe.ir.probing import in_class
 from gradscribe.recording import exits, operations, prelude, protocol, spellings, stores

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.calls.array_changes import FUNCTIONS, change_each, change_each_alone
+from gradscribe.frontend.prelude.array_changes import FUNCTIONS, change_each, change_each_alone
 from gradscribe.primitives.registry import PUBLIC
 from gradscribe.recording import operations, stores
 from gradscribe.recording.arrays import RecordedArray, is_active, is_recorded, shown

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.calls.tensors import agrees
+from gradscribe.frontend.kinds.tensors import agrees
 from gradscribe.ir.probing import is_library_module
 from gradscribe.recording.levels import OF_TENSORS, refused
 

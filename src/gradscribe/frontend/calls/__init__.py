@@ -1,1 +1,1 @@
-"""Calls: of user functions, primitives and built-ins; NumPy functions that have effects."""
+"""Calls: of user functions, primitives, built-in and library functions and classes."""

@@ -10,32 +10,18 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import UnknownTypeError
-from gradscribe.frontend import contiguity, known_inputs, outside, sharing, wording
-from gradscribe.frontend.calls import (
-    arranging,
-    array_likes,
-    destinations,
-    inlining,
-    object_arrays,
-    opaque,
-    options,
-    positions,
-    powers,
-    prelude,
-    tensors,
-)
-from gradscribe.frontend.calls.varying import may_vary
-from gradscribe.frontend.data.subscripts import cut
-from gradscribe.frontend.interruptions import MisfitError
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import (
-    PLAIN_NUMBERS,
-    ListRef,
-    Ref,
-    Static,
-    Storage,
-    TupleOf,
-)
+from gradscribe.frontend.calls import arranging, inlining, options, powers
+from gradscribe.frontend.containers import array_likes, known_integers, object_arrays, out_arguments
+from gradscribe.frontend.containers.subscripts import cut
+from gradscribe.frontend.kinds import tensors
+from gradscribe.frontend.kinds.varying import may_vary
+from gradscribe.frontend.memory import contiguity, outside, sharing
+from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.prelude import prelude
+from gradscribe.frontend.state import known_inputs, wording
+from gradscribe.frontend.state.interruptions import MisfitError
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import PLAIN_NUMBERS, ListRef, Ref, Static, Storage, TupleOf
 from gradscribe.ir.core import Linearity, Method, Primitive, Value
 from gradscribe.ir.types import Array, is_complex
 from gradscribe.primitives.control import CONSTANT, RUN
@@ -109,10 +95,10 @@ def apply_primitive(
         if given[0] is not callee:
             return apply_primitive(lowering, node, PRIMITIVES[given[0]], *given)
         _, arguments, keywords = given
-    out, where, arguments, keywords = destinations.destination(callee, arguments, keywords)
+    out, where, arguments, keywords = out_arguments.destination(callee, arguments, keywords)
     if out is not None or where is not None:
         result = apply_primitive(lowering, node, primitive, callee, arguments, keywords)
-        return destinations.store_result(lowering, node, callee, result, out, where)
+        return out_arguments.store_result(lowering, node, callee, result, out, where)
     variant = VARIANTS.get(callee.name if isinstance(callee, Method) else callee)
     asked = (arguments, keywords)
     has_order = options.says_how_it_lies(callee, keywords)
@@ -156,7 +142,7 @@ def _as_asked(
         return result
     is_new = not result.path and not primitive.view
     if is_new and not any(may_vary(lowering, item) for item in (*asked[0], *asked[1].values())):
-        return opaque.emit(lowering, callee, *asked, type_, RUN)
+        return unknown.emit(lowering, callee, *asked, type_, RUN)
     lowering.forgets_layouts = True
     return result
 
@@ -218,8 +204,8 @@ def _trees(
     """The arguments of a primitive as it takes them, by name; in `bound`, arrays are made of what
     stands for one."""
     given = set(bound.arguments)
-    for name in given & (positions.NAMES | primitive.static):
-        bound.arguments[name] = positions.settled(lowering, node, bound.arguments[name])
+    for name in given & (known_integers.NAMES | primitive.static):
+        bound.arguments[name] = known_integers.settled(lowering, node, bound.arguments[name])
     bound.arguments = array_likes.converted(
         lowering, node, primitive, callee, bound.arguments, _STATIC
     )
@@ -345,7 +331,7 @@ def _view(
         type_ = lowering.load(owner).type
         assert isinstance(type_, Array)
         if isinstance(arguments["dtype"], Value):
-            opaque.refuse(lowering, lowering.frame.statement)
+            unknown.refuse(lowering, lowering.frame.statement)
         if np.dtype(arguments["dtype"] or type_.dtype).name != type_.dtype:
             return arranging.arranged(lowering, primitive, callee, tree)
         if certain and type_.rank and type_.spelling == "numpy":

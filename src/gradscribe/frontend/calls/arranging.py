@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend import contiguity, outside
-from gradscribe.frontend.calls import handlers, opaque
-from gradscribe.frontend.calls.varying import may_vary
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.kinds.varying import may_vary
+from gradscribe.frontend.memory import contiguity, outside
+from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import ListRef, Ref, Static, TupleOf
 from gradscribe.ir.core import Primitive
 from gradscribe.ir.types import Array
 from gradscribe.primitives.control import COPY, RUN
@@ -73,7 +74,7 @@ def arranged(lowering: Lowering, primitive: Primitive, callee: Any, tree: dict[s
         return lowering.wrap(lowering.emit(primitive, tree, callee))
     keywords = {} if dtype is None else {"dtype": Static(dtype)}
     type_ = lowering.emit(primitive, tree, callee).type
-    found = opaque.emit(lowering, callee, (x,), keywords, type_, RUN)
+    found = unknown.emit(lowering, callee, (x,), keywords, type_, RUN)
     return lowering.wrap(lowering.emit(COPY, {"x": lowering.value(found)}))
 
 
@@ -85,7 +86,7 @@ def _require(
     given = dict(zip(("a", "dtype", "requirements"), arguments, strict=False)) | keywords
     order = _order_of(lowering, given.get("requirements", Static(None)))
     if order is None or not given.keys() <= {"a", "dtype", "requirements"} or "a" not in given:
-        return opaque.call(lowering, node, np.require, arguments, keywords)
+        return unknown.call(lowering, node, np.require, arguments, keywords)
     dtype = given.get("dtype", Static(None))
     asked = {"dtype": dtype, "order": order}
     return lowering.call(node, Static(np.asarray), (given["a"],), asked)

@@ -10,26 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.calls import (
-    array_changes,
-    destinations,
-    dividing,
-    folding,
-    introspection,
-    iteration,
-    mathematics,
-    opaque,
-    reducing,
-)
-from gradscribe.frontend.calls.handlers import FUNCTIONS, OBJECTS, Handler
-from gradscribe.frontend.calls.iterators import iterator, taking
-from gradscribe.frontend.calls.lengths import len_of
-from gradscribe.frontend.calls.static_values import effect_argument, object_of, value_of
-from gradscribe.frontend.data import dicts, instances, protocols
-from gradscribe.frontend.data.indices import as_array, nonzero, open_mesh
-from gradscribe.frontend.data.shapes import shape_of
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Static, TupleOf, is_number
+from gradscribe.frontend.calls import calls_of_many_forms, introspection, mathematics
+from gradscribe.frontend.containers import dicts, iteration, out_arguments, reducing
+from gradscribe.frontend.containers.lengths import len_of
+from gradscribe.frontend.containers.shapes import shape_of
+from gradscribe.frontend.kinds.static_values import effect_argument, object_of, value_of
+from gradscribe.frontend.memory.iterators import iterator, taking
+from gradscribe.frontend.opaque import folded_calls, unknown
+from gradscribe.frontend.prelude import array_changes
+from gradscribe.frontend.state.handlers import FUNCTIONS, OBJECTS, Handler
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import instances, protocols
+from gradscribe.frontend.structures.indices import as_array, nonzero, open_mesh
+from gradscribe.frontend.values.values import Static, TupleOf, is_number
 from gradscribe.ir.types import INT, Array, Opaque
 from gradscribe.primitives.control import EFFECT
 from gradscribe.primitives.mapping import vectorized
@@ -68,22 +61,22 @@ def _is_none(item: Any) -> bool:
 
 
 def _shape(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    known = folding.folded(lowering, node, np.shape, arguments, keywords)
+    known = folded_calls.folded(lowering, node, np.shape, arguments, keywords)
     if known is not None:
         return value_of(known.value)
     array = as_array(lowering, node, keywords.get("a", *arguments))
-    found = opaque.asked(lowering, np.shape, (array,), Opaque(tuple))
+    found = unknown.asked(lowering, np.shape, (array,), Opaque(tuple))
     if found is not None:
         return found
     return TupleOf(()) if is_number(array) else shape_of(lowering, array)
 
 
 def _ndim(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    known = folding.folded(lowering, node, np.ndim, arguments, keywords)
+    known = folded_calls.folded(lowering, node, np.ndim, arguments, keywords)
     if known is not None:
         return known
     array = as_array(lowering, node, keywords.get("a", *arguments))
-    found = opaque.asked(lowering, np.ndim, (array,), INT)
+    found = unknown.asked(lowering, np.ndim, (array,), INT)
     if found is not None:
         return found
     type_ = lowering.value(array).type
@@ -113,7 +106,7 @@ def _effect(callee: Any) -> Handler:
 
 
 def _change_by(function: Callable[..., None]) -> Handler:
-    return lambda lowering, node, arguments, keywords: destinations.change(
+    return lambda lowering, node, arguments, keywords: out_arguments.change(
         lowering, node, function, arguments, keywords
     )
 
@@ -156,7 +149,7 @@ FUNCTIONS.update(
             for callee, handler in reducing.REDUCING.items()
         },
         **{callee: taking(handler) for callee, handler in mathematics.MATHEMATICS.items()},
-        **dividing.DIVIDING,
+        **calls_of_many_forms.DIVIDING,
         np.iinfo: _limits,
         np.shape: _shape,
         np.ndim: _ndim,

@@ -6,17 +6,15 @@ import functools
 import operator
 from typing import Any
 
-from gradscribe.frontend.calls import (
-    handlers,
-    iteration_prelude,
-    positions,
-    static_values,
-)
-from gradscribe.frontend.data.stores import store_item
-from gradscribe.frontend.data.subscripts import read_item
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.operators import BINARY, COMPARE, UNARY
-from gradscribe.frontend.values import (
+from gradscribe.frontend.calls.operators import BINARY, COMPARE, UNARY
+from gradscribe.frontend.containers import known_integers
+from gradscribe.frontend.containers.stores import store_item
+from gradscribe.frontend.containers.subscripts import read_item
+from gradscribe.frontend.kinds import static_values
+from gradscribe.frontend.prelude import iteration_prelude
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import (
     DictRef,
     InstanceRef,
     ListRef,
@@ -65,7 +63,7 @@ def _operator(callee: Any) -> handlers.Handler:
 
 
 def _index(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    number = positions.integer(lowering, node, *arguments)
+    number = known_integers.integer(lowering, node, *arguments)
     return lowering.apply_primitive(node, PRIMITIVES[int], int, (number,), {})
 
 

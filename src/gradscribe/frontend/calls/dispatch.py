@@ -10,30 +10,26 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gradscribe.errors import CompiledCodeError
-from gradscribe.frontend import dependencies, outside
 from gradscribe.frontend.calls import (
-    destinations,
+    dataclass_methods,
     fitting,
-    folding,
-    foreign,
-    handlers,
     inlining,
     introspection,
-    iterators,
-    library_calls,
     local_classes,
     methods,
-    opaque,
     randomness,
-    recorded_calls,
-    static_values,
-    varying,
 )
-from gradscribe.frontend.calls.raised import call_as_python, make_iterator
-from gradscribe.frontend.data import class_attributes, construction, dataclass_methods, protocols
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.source import plain_function
-from gradscribe.frontend.values import (
+from gradscribe.frontend.containers import out_arguments
+from gradscribe.frontend.kinds import static_values, varying
+from gradscribe.frontend.kinds.raised import call_as_python, make_iterator
+from gradscribe.frontend.memory import iterators, outside
+from gradscribe.frontend.objects import construction
+from gradscribe.frontend.opaque import folded_calls, foreign, library_calls, recorded_calls, unknown
+from gradscribe.frontend.state import dependencies, handlers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import class_attributes, protocols
+from gradscribe.frontend.syntax.source import plain_function
+from gradscribe.frontend.values.values import (
     BoundMethod,
     InstanceRef,
     LocalFunction,
@@ -69,7 +65,7 @@ def call(
 ) -> Any:
     """`callee(*arguments, **keywords)`."""
     if isinstance(callee, Static) and not _has_hash(callee.value):  # of ctypes, weak references
-        return opaque.method(lowering, node, callee, "__call__", arguments, keywords)
+        return unknown.method(lowering, node, callee, "__call__", arguments, keywords)
     if isinstance(callee, Static) and isinstance(callee.value, types.FunctionType):
         return _call_python_function(lowering, node, callee.value, arguments, keywords)
     if isinstance(callee, Static):
@@ -94,11 +90,11 @@ def call(
         method = BoundMethod(callee, "__call__")
         return methods.call_method(lowering, node, method, arguments, keywords)
     if isinstance(callee, ObjectRef) and callable(callee.target):  # of ctypes, of Numba, …
-        return opaque.method(lowering, node, callee, "__call__", arguments, keywords)
-    if isinstance(callee, Value) and opaque.is_opaque(callee):
+        return unknown.method(lowering, node, callee, "__call__", arguments, keywords)
+    if isinstance(callee, Value) and unknown.is_opaque(callee):
         given = (*arguments, *keywords.values())
         if not any(varying.may_vary(lowering, item) for item in given):
-            return opaque.method(lowering, node, callee, "__call__", arguments, keywords)
+            return unknown.method(lowering, node, callee, "__call__", arguments, keywords)
         _refuse_made(lowering, node, callee)
     return lowering.unsupported(
         node,
@@ -144,13 +140,13 @@ def _call_python_function(
 def _call_object(
     lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> Any:
-    if callee in opaque.CONVERSIONS and any(map(opaque.is_opaque, arguments)):
-        return opaque.emit(lowering, callee, arguments, keywords, opaque.CONVERSIONS[callee])
+    if callee in unknown.CONVERSIONS and any(map(unknown.is_opaque, arguments)):
+        return unknown.emit(lowering, callee, arguments, keywords, unknown.CONVERSIONS[callee])
     generator, made = randomness.generator_of(callee), made_by(callee)
     if generator is not None:
         return randomness.draw(lowering, node, generator, callee, arguments, keywords)
     if made is not None:
-        return opaque.emit(lowering, callee, arguments, keywords, Opaque(made))
+        return unknown.emit(lowering, callee, arguments, keywords, Opaque(made))
     optional.enter_imported()
     try:
         handler = handlers.handler_of(callee)
@@ -167,9 +163,9 @@ def _call_object(
     if isinstance(callee, _DESCRIPTORS) and callee.__objclass__ in _UNBOUND:
         receiver, *rest = arguments
         return call(lowering, node, BoundMethod(receiver, callee.__name__), tuple(rest), keywords)
-    ufunc = destinations.ufunc_at(callee)
+    ufunc = out_arguments.ufunc_at(callee)
     if ufunc is not None:
-        return destinations.change_at(lowering, node, ufunc, arguments)
+        return out_arguments.change_at(lowering, node, ufunc, arguments)
     handler = handlers.OBJECTS.get(type(callee))
     if handler is not None:
         return handler(lowering, node, (Static(callee), *arguments), keywords)
@@ -178,7 +174,7 @@ def _call_object(
         return static_values.value_of(callee(*plain))
     has_rule = primitive is not None or composition is not None
     if has_rule and foreign.may_overwrite(lowering, node, callee, arguments, keywords):
-        return opaque.call(lowering, node, callee, arguments, keywords)
+        return unknown.call(lowering, node, callee, arguments, keywords)
     if _hands_on(lowering, callee, arguments):  # `np.float64(x)` is `x` itself, if it can be
         return call(lowering, node, Static(np.asarray), (*arguments, Static(callee)), keywords)
     special = protocols.operate(lowering, node, callee, arguments)
@@ -201,10 +197,10 @@ def _call_unregistered(
 ) -> Any:
     """A class, function or method that there is neither a handler nor a rule for."""
     given = (*arguments, *keywords.values())
-    is_class = isinstance(callee, type) and opaque.is_library(callee)
+    is_class = isinstance(callee, type) and unknown.is_library(callee)
     if is_class and foreign.calls_back(callee, given):
-        return opaque.call(lowering, node, callee, arguments, keywords)
-    if construction.can_instantiate(callee) and opaque.is_library(callee):
+        return unknown.call(lowering, node, callee, arguments, keywords)
+    if construction.can_instantiate(callee) and unknown.is_library(callee):
         return library_calls.call(
             lowering, node, callee, arguments, keywords, construction.instantiate
         )
@@ -224,16 +220,18 @@ def _call_unregistered(
             return found
         if arguments and _is_method_of(arguments[0], function):
             receiver, *rest = arguments
-            return opaque.method(lowering, node, receiver, function.__name__, tuple(rest), keywords)
+            return unknown.method(
+                lowering, node, receiver, function.__name__, tuple(rest), keywords
+            )
         return _call_unknown(lowering, node, callee, arguments, keywords)
-    if function is not None and opaque.is_library(function):
+    if function is not None and unknown.is_library(function):
         return library_calls.call(
             lowering, node, function, arguments, keywords, inlining.call_function
         )
     if function is not None:
         return inlining.call_function(lowering, node, function, arguments, keywords)
-    if isinstance(callee, types.MethodType) and opaque.is_library(type(callee.__self__)):
-        return opaque.call(lowering, node, callee, arguments, keywords)
+    if isinstance(callee, types.MethodType) and unknown.is_library(type(callee.__self__)):
+        return unknown.call(lowering, node, callee, arguments, keywords)
     if isinstance(callee, types.MethodType):
         owner = static_values.value_of(callee.__self__)
         function = plain_function(callee.__func__)
@@ -282,12 +280,12 @@ def _is_opaque_function(
     wrapped = probe(function, "__wrapped__")
     if wrapped is not None and inspect.isgeneratorfunction(wrapped):
         return function.__code__.co_filename == contextlib.__file__
-    if not opaque.is_library(function) or function.__module__ == "contextlib":
+    if not unknown.is_library(function) or function.__module__ == "contextlib":
         return False
     given = (*arguments, *keywords.values())
     if any(isinstance(item, InstanceRef) for item in given):
         return False
-    if folding.module_of(function) in ("numpy", "scipy") and contract_of(function) is UNKNOWN:
+    if folded_calls.module_of(function) in ("numpy", "scipy") and contract_of(function) is UNKNOWN:
         return False
     return node is lowering.discarded or not any(varying.may_vary(lowering, i) for i in given)
 
@@ -316,12 +314,12 @@ def _call_unknown(
         bound.apply_defaults()
         items = [bound.arguments[f] for f in fields]
         return TupleOf(tuple(i if _is_frontend(i) else Static(i) for i in items), callee)
-    if folding.is_pure(callee):
+    if folded_calls.is_pure(callee):
         arguments = tuple(iterators.taken(lowering, node, item) for item in arguments)
-    found = folding.folded(lowering, node, callee, arguments, keywords)
+    found = folded_calls.folded(lowering, node, callee, arguments, keywords)
     if found is not None:
         return found
-    return opaque.call(lowering, node, callee, arguments, keywords)
+    return unknown.call(lowering, node, callee, arguments, keywords)
 
 
 def _own_constructor(cls: type) -> str | None:

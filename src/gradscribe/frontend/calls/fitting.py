@@ -7,7 +7,7 @@ import functools
 import inspect
 from typing import Any
 
-from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.state.lowering import Lowering
 
 
 def _signature_of(text: str) -> inspect.Signature:

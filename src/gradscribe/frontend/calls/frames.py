@@ -12,14 +12,14 @@ from dataclasses import replace
 from typing import Any
 
 from gradscribe.errors import IN_PART, CompiledCodeError, NoDerivativeError, UnsupportedError
-from gradscribe.frontend import kept_variables
 from gradscribe.frontend.calls import generators, recursion
-from gradscribe.frontend.control.branches import branch
-from gradscribe.frontend.dependencies import is_library
-from gradscribe.frontend.frame import NOT_RETURNED, RAISED, RETURN_VALUE, Frame
-from gradscribe.frontend.interruptions import FoundOnStackError, HasRaisedError
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Static, Unbound
+from gradscribe.frontend.joins.branches import branch
+from gradscribe.frontend.memory import kept_variables
+from gradscribe.frontend.state.dependencies import is_library
+from gradscribe.frontend.state.frame import NOT_RETURNED, RAISED, RETURN_VALUE, Frame
+from gradscribe.frontend.state.interruptions import FoundOnStackError, HasRaisedError
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Static, Unbound
 from gradscribe.ir.core import Location
 from gradscribe.primitives.control import RAISE
 

@@ -20,15 +20,16 @@ from typing import Any
 import gast
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.calls import handlers, iterators
-from gradscribe.frontend.data.sequences import new_list
-from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.memory import storages
-from gradscribe.frontend.refusals import refused
-from gradscribe.frontend.shared_variables import own_nodes
-from gradscribe.frontend.source import Source
-from gradscribe.frontend.values import ListRef, LocalFunction, OneShot
+from gradscribe.frontend.memory import iterators
+from gradscribe.frontend.memory.reach import storages
+from gradscribe.frontend.memory.sequences import new_list
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.frame import Frame
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.syntax.refusals import refused
+from gradscribe.frontend.syntax.shared_variables import own_nodes
+from gradscribe.frontend.syntax.source import Source
+from gradscribe.frontend.values.values import ListRef, LocalFunction, OneShot
 
 _ITEMS = ".yielded"
 """A name that no program can have."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Static
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Static
 
 
 def import_statement(lowering: Lowering, node: Any) -> None:

@@ -11,23 +11,19 @@ from dataclasses import replace
 from typing import Any
 
 from gradscribe.errors import SourceNotFoundError
-from gradscribe.frontend import dependencies, outside, wording
-from gradscribe.frontend.calls import (
-    destinations,
-    iterators,
-    options,
-    positions,
-    recorded_calls,
-    static_values,
-    tensors,
-)
+from gradscribe.frontend.calls import options
 from gradscribe.frontend.calls.frames import run_frame
-from gradscribe.frontend.calls.run_time_arguments import argument_of
-from gradscribe.frontend.frame import Frame
+from gradscribe.frontend.containers import known_integers, out_arguments
 from gradscribe.frontend.interface import DependencyKind, Path
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.source import Source, source_of
-from gradscribe.frontend.values import (
+from gradscribe.frontend.kinds import static_values, tensors
+from gradscribe.frontend.memory import iterators, outside
+from gradscribe.frontend.opaque import recorded_calls
+from gradscribe.frontend.state import dependencies, wording
+from gradscribe.frontend.state.frame import Frame
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures.run_time_arguments import argument_of
+from gradscribe.frontend.syntax.source import Source, source_of
+from gradscribe.frontend.values.values import (
     PLAIN_NUMBERS,
     DictRef,
     LocalFunction,
@@ -98,17 +94,17 @@ def compose(
     keywords: dict[str, Any],
 ) -> Any:
     """A call of a function that is made of other operations; its result goes to `out`."""
-    out, _, arguments, keywords = destinations.destination(callee, arguments, keywords)
-    names = positions.NAMES | KNOWN_PARAMETERS.get(composition, frozenset())
+    out, _, arguments, keywords = out_arguments.destination(callee, arguments, keywords)
+    names = known_integers.NAMES | KNOWN_PARAMETERS.get(composition, frozenset())
     signature = _signature_of(composition)
     keywords = options.essential(callee, signature, None, keywords)
-    arguments, keywords = positions.settle_arguments(
+    arguments, keywords = known_integers.settle_arguments(
         lowering, node, signature, names, arguments, keywords
     )
     result = made_of(lowering, node, callee, composition, arguments, keywords)
     if out is None:
         return result
-    return destinations.store_result(lowering, node, callee, result, out, None)
+    return out_arguments.store_result(lowering, node, callee, result, out, None)
 
 
 def made_of(

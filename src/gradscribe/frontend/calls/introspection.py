@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend import dependencies, outside
-from gradscribe.frontend.calls import number_classes, opaque, tensors
-from gradscribe.frontend.calls.handlers import Handler
-from gradscribe.frontend.calls.static_values import object_of
-from gradscribe.frontend.data import instances, objects, standard_classes
 from gradscribe.frontend.interface import Path
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import (
+from gradscribe.frontend.kinds import number_classes, tensors
+from gradscribe.frontend.kinds.static_values import object_of
+from gradscribe.frontend.memory import outside
+from gradscribe.frontend.objects import object_attributes
+from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.state import dependencies
+from gradscribe.frontend.state.handlers import Handler
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import instances, standard_classes
+from gradscribe.frontend.values.values import (
     BoundMethod,
     DictRef,
     InstanceRef,
@@ -36,8 +39,8 @@ def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
     accepted = outside.opened(lowering, arguments[1])
     is_tuple = isinstance(accepted, (TupleOf, ObjectRef))
     classes = lowering.unpacked(node, accepted) if is_tuple else (accepted,)
-    if opaque.is_opaque(arguments[0]):
-        return opaque.emit(lowering, isinstance, arguments, keywords, BOOL)
+    if unknown.is_opaque(arguments[0]):
+        return unknown.emit(lowering, isinstance, arguments, keywords, BOOL)
     asked = tuple(c.value for c in classes)
     try:
         isinstance(None, asked)
@@ -45,7 +48,7 @@ def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
         lowering.raises(node, error)
     found = _instances(lowering, node, arguments[0], asked)
     if len(found) > 1 and not tensors.may_be_without_axes(lowering, arguments[0]):
-        return opaque.emit(lowering, isinstance, (arguments[0], Static(asked)), {}, BOOL)
+        return unknown.emit(lowering, isinstance, (arguments[0], Static(asked)), {}, BOOL)
     return Static(_settled(lowering, node, arguments[0], found))
 
 
@@ -110,8 +113,8 @@ def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:
     """Whether the value will have an attribute at run time."""
     refuse_of_derived(lowering, node, item, name)
     if instances.is_object(item):
-        found = objects.get(lowering, node, item, name)
-        objects.refuse_uncertain(lowering, node, name, found)
+        found = object_attributes.get(lowering, node, item, name)
+        object_attributes.refuse_uncertain(lowering, node, name, found)
         if found is None and has(instances.class_of(item), "__getattr__"):
             lowering.unsupported(
                 node,
@@ -239,8 +242,8 @@ def _callable(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
 
 
 def _issubclass(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    if any(map(opaque.is_opaque, arguments)):  # a class that is known where this runs
-        return opaque.emit(lowering, issubclass, arguments, keywords, BOOL)
+    if any(map(unknown.is_opaque, arguments)):  # a class that is known where this runs
+        return unknown.emit(lowering, issubclass, arguments, keywords, BOOL)
     return Static(issubclass(*(object_of(lowering, node, a) for a in arguments)))
 
 
@@ -250,8 +253,8 @@ def _type(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if len(arguments) == 3:
         what = "`type` makes a class here"
         lowering.unsupported(node, what, "write a `class` statement, or make the class outside")
-    if opaque.is_opaque(arguments[0]):
-        return opaque.emit(lowering, type, arguments, keywords, Opaque(type))
+    if unknown.is_opaque(arguments[0]):
+        return unknown.emit(lowering, type, arguments, keywords, Opaque(type))
     return Static(known_class(lowering, node, arguments[0]))
 
 

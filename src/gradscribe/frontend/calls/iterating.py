@@ -15,24 +15,29 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.calls import (
-    at_once,
-    handlers,
-    opaque,
-    positions,
+from gradscribe.frontend.containers import first_and_rest, known_integers, run_time_sets
+from gradscribe.frontend.containers import iteration as iterations
+from gradscribe.frontend.containers.shapes import shape_of
+from gradscribe.frontend.containers.subscripts import read_item
+from gradscribe.frontend.memory import at_once
+from gradscribe.frontend.memory.iterators import computed, iterator, taking
+from gradscribe.frontend.memory.sequences import is_empty, new_list
+from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.prelude import iteration_prelude as prelude
+from gradscribe.frontend.prelude import itertools_prelude as tools
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import instances
+from gradscribe.frontend.structures.indices import as_array
+from gradscribe.frontend.values.values import (
+    DictRef,
+    Iteration,
+    ListRef,
+    Ref,
+    Static,
+    TupleOf,
+    is_number,
 )
-from gradscribe.frontend.calls import iteration as iterations
-from gradscribe.frontend.calls import iteration_prelude as prelude
-from gradscribe.frontend.calls import itertools_prelude as tools
-from gradscribe.frontend.calls.iterators import computed, iterator, taking
-from gradscribe.frontend.control import first_and_rest
-from gradscribe.frontend.data import instances, run_time_sets
-from gradscribe.frontend.data.indices import as_array
-from gradscribe.frontend.data.sequences import is_empty, new_list
-from gradscribe.frontend.data.shapes import shape_of
-from gradscribe.frontend.data.subscripts import read_item
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import DictRef, Iteration, ListRef, Ref, Static, TupleOf, is_number
 from gradscribe.ir.core import Value
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -219,7 +224,7 @@ def _chain_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
 
 
 def _product(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    repeat = positions.static_integer(lowering, node, keywords.get("repeat", Static(1)))
+    repeat = known_integers.static_integer(lowering, node, keywords.get("repeat", Static(1)))
     iterables = tuple(arguments) * repeat
     columns = [_few(lowering, node, item) for item in iterables]
     rows = list(itertools.product(*(c for c in columns if c is not None)))
@@ -249,7 +254,7 @@ def _chosen(callee: Any) -> handlers.Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         iterable, *rest = arguments
         given = [r for r in (*rest, *keywords.values()) if r != Static(None)]
-        sizes = [positions.static_integer(lowering, node, r) for r in given]
+        sizes = [known_integers.static_integer(lowering, node, r) for r in given]
         known_rows = _rows(callee, _few(lowering, node, iterable), sizes)
         loops = _NESTED.get((callee, *sizes))
         if known_rows is None and loops is not None:
@@ -310,8 +315,8 @@ def _islice(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
 
 def _indices(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`np.ndindex(n, m)`, and of a shape: `divmod` of a number that counts."""
-    if any(map(opaque.is_opaque, arguments)):
-        opaque.refuse(lowering, node)
+    if any(map(unknown.is_opaque, arguments)):
+        unknown.refuse(lowering, node)
     lengths = lowering.unpacked(node, arguments[0]) if _is_shape(arguments) else arguments
     return _numbered(lowering, node, tuple(lengths), lambda index: index)
 

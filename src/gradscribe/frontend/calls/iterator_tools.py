@@ -10,13 +10,15 @@ import operator
 import sys
 from typing import Any
 
-from gradscribe.frontend.calls import at_once, handlers, iterators, lengths
-from gradscribe.frontend.calls import iteration as iterations
-from gradscribe.frontend.calls import itertools_prelude as prelude
-from gradscribe.frontend.calls.iterators import iterator, made
-from gradscribe.frontend.data.subscripts import read_item
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Iteration, OneShot, Static, TupleOf
+from gradscribe.frontend.containers import iteration as iterations
+from gradscribe.frontend.containers import lengths
+from gradscribe.frontend.containers.subscripts import read_item
+from gradscribe.frontend.memory import at_once, iterators
+from gradscribe.frontend.memory.iterators import iterator, made
+from gradscribe.frontend.prelude import itertools_prelude as prelude
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Iteration, OneShot, Static, TupleOf
 from gradscribe.ir.types import Tuple
 
 

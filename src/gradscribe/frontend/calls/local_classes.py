@@ -20,13 +20,13 @@ from typing import Any, ClassVar
 import gast
 
 from gradscribe.errors import GradscribeError
-from gradscribe.frontend import dependencies
-from gradscribe.frontend.calls import handlers, inlining
-from gradscribe.frontend.calls.folding import known_object
-from gradscribe.frontend.data import sequences
-from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import ListRef, LocalFunction, Static
+from gradscribe.frontend.calls import inlining
+from gradscribe.frontend.memory import sequences
+from gradscribe.frontend.opaque.folded_calls import known_object
+from gradscribe.frontend.state import dependencies, handlers
+from gradscribe.frontend.state.frame import Frame
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import ListRef, LocalFunction, Static
 from gradscribe.ir.probing import probe
 
 _DECORATORS = (

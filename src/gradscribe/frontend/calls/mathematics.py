@@ -7,9 +7,10 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.frontend.calls import prelude, reducing
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf, is_number
+from gradscribe.frontend.containers import reducing
+from gradscribe.frontend.prelude import prelude
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import ListRef, Ref, Static, TupleOf, is_number
 from gradscribe.ir.core import Value
 from gradscribe.primitives import samples
 from gradscribe.primitives.registry import PRIMITIVES

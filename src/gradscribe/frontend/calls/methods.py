@@ -11,33 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend import outside
-from gradscribe.frontend.calls import (
-    application,
-    at_once,
-    destinations,
-    fitting,
-    handlers,
-    iterators,
-    opaque,
-    randomness,
-    tensors,
-    varying,
-)
-from gradscribe.frontend.calls.array_changes import METHODS as CHANGES
-from gradscribe.frontend.calls.lengths import len_of
-from gradscribe.frontend.calls.static_values import object_of
-from gradscribe.frontend.data import (
-    construction,
-    dicts,
-    instances,
-    run_time_sets,
-    single_items,
-    subscripts,
-)
-from gradscribe.frontend.data.indices import nonzero
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import (
+from gradscribe.frontend.calls import application, fitting, randomness, single_items
+from gradscribe.frontend.containers import dicts, out_arguments, run_time_sets, subscripts
+from gradscribe.frontend.containers.lengths import len_of
+from gradscribe.frontend.kinds import tensors, varying
+from gradscribe.frontend.kinds.static_values import object_of
+from gradscribe.frontend.memory import at_once, iterators, outside
+from gradscribe.frontend.objects import construction
+from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.prelude.array_changes import METHODS as CHANGES
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import instances
+from gradscribe.frontend.structures.indices import nonzero
+from gradscribe.frontend.values.values import (
     BoundMethod,
     DictRef,
     ListRef,
@@ -84,10 +71,10 @@ def _called(
     if isinstance(receiver, ObjectRef) and receiver.grown and lowering.has_tensors:
         _refuse_tensors(lowering, node, receiver, (*arguments, *keywords.values()))
     if isinstance(receiver, ObjectRef) and name not in ("__init__", "__setattr__"):
-        return opaque.method(lowering, node, receiver, name, arguments, keywords)
+        return unknown.method(lowering, node, receiver, name, arguments, keywords)
     if instances.is_object(receiver):
         return construction.call_builtin_method(lowering, node, method, arguments)
-    if opaque.is_opaque(receiver):
+    if unknown.is_opaque(receiver):
         return _of_opaque(lowering, node, receiver, name, arguments, keywords)
     if tensors.spelling_of(lowering, receiver) == "either" and not tensors.agrees(name, names):
         return lowering.unsupported(
@@ -132,7 +119,7 @@ def _of_opaque(
         found = run_time_sets.method(lowering, node, receiver, name, arguments)
         if found is not None:
             return found
-    return opaque.method(lowering, node, receiver, name, arguments, keywords)
+    return unknown.method(lowering, node, receiver, name, arguments, keywords)
 
 
 def _of_namedtuple(
@@ -174,7 +161,7 @@ def _of_array(
     if name == "item" or (name == "tolist" and is_number(receiver)):
         return single_items.item(lowering, node, receiver, arguments)
     if name in CHANGES and isinstance(receiver, Ref):
-        return destinations.change(lowering, node, CHANGES[name], given, keywords)
+        return out_arguments.change(lowering, node, CHANGES[name], given, keywords)
     if name == "nonzero" and isinstance(receiver, Ref):
         return nonzero(lowering, node, np.nonzero, receiver)
     if name == "astype" and "copy" in keywords:
@@ -200,7 +187,7 @@ def _of_container(
         fitting.check(lowering, node, getattr(cls, name, None), given, keywords)
         return table[name](lowering, node, given, keywords)
     if is_number(receiver):
-        return opaque.method_of_number(lowering, receiver, name, arguments)
+        return unknown.method_of_number(lowering, receiver, name, arguments)
     return None
 
 

@@ -10,31 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend import dependencies, outside
-from gradscribe.frontend.calls import (
-    at_once,
-    handlers,
-    iteration_prelude,
-    iterators,
-    prelude,
-    reducing,
-    static_values,
-)
-from gradscribe.frontend.calls import iteration as iterations
-from gradscribe.frontend.control import first_and_rest
-from gradscribe.frontend.data import (
-    class_attributes,
-    construction,
-    object_stores,
-    protocols,
-    sequences,
-    standard_classes,
-    standard_functions,
-)
-from gradscribe.frontend.data.instances import class_of, is_object, new_instance
-from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import (
+from gradscribe.frontend.containers import first_and_rest, reducing
+from gradscribe.frontend.containers import iteration as iterations
+from gradscribe.frontend.kinds import static_values
+from gradscribe.frontend.memory import at_once, iterators, outside, sequences
+from gradscribe.frontend.objects import construction, object_stores
+from gradscribe.frontend.prelude import iteration_prelude, prelude, standard_functions
+from gradscribe.frontend.state import dependencies, handlers
+from gradscribe.frontend.state.frame import Frame
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import class_attributes, protocols, standard_classes
+from gradscribe.frontend.structures.instances import class_of, is_object, new_instance
+from gradscribe.frontend.values.values import (
     DictRef,
     InstanceRef,
     Iteration,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.values import Static
+from gradscribe.frontend.values.values import Static
 from gradscribe.ir.core import Method
 from gradscribe.ir.probing import probe
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.ir.core import Operand, Operation, Value
 from gradscribe.ir.types import Scalar
 from gradscribe.primitives.control import CONSTANT

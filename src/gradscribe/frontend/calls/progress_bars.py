@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradscribe.frontend.calls import handlers, opaque
-from gradscribe.frontend.data import construction
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Static
+from gradscribe.frontend.objects import construction
+from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Static
 
 
 class Progress:
@@ -80,7 +81,7 @@ def _length(iterable: Any) -> Any:
 def _bar(lowering: Lowering, node: Any, callee: Any, arguments: Any, keywords: Any) -> Any:
     over = arguments[0] if arguments else keywords.get("iterable", Static(None))
     if over == Static(None):
-        return opaque.call(lowering, node, callee, arguments, keywords)
+        return unknown.call(lowering, node, callee, arguments, keywords)
     given = (Static(callee), *arguments)
     return construction.instantiate(lowering, node, Progress, given, keywords)
 

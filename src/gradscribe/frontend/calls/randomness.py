@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.calls import foreign, opaque
-from gradscribe.frontend.data.shapes import shape_of
-from gradscribe.frontend.data.stores import store
-from gradscribe.frontend.data.subscripts import read_item
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.containers.shapes import shape_of
+from gradscribe.frontend.containers.stores import store
+from gradscribe.frontend.containers.subscripts import read_item
+from gradscribe.frontend.opaque import foreign, unknown
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import ListRef, Ref, Static, TupleOf
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Method
 from gradscribe.ir.generators import RandomGenerator
@@ -99,7 +99,7 @@ def _drawn(lowering: Lowering, call: _Draw) -> Any:
     if call.name == "permutation" and isinstance(call.given[0], Ref) and not call.keywords:
         return _permuted(lowering, call)
     type_ = _type(lowering, call)
-    found = opaque.emit(lowering, call.callee, call.arguments, call.keywords, type_)
+    found = unknown.emit(lowering, call.callee, call.arguments, call.keywords, type_)
     is_given = call.cls is random.Random  # draws one of the objects themselves
     return foreign.leading(lowering, found, call.given) if is_given else found
 
@@ -202,7 +202,7 @@ def _sample(lowering: Lowering, call: _Draw, size: Any) -> Any:
             if isinstance(shape, Tuple):
                 shape = shape.items
             return (1,) * len(shape) if isinstance(shape, tuple) else 1
-        return opaque.sampled(lowering, item)
+        return unknown.sampled(lowering, item)
 
     try:
         method = getattr(_fresh(call.cls), call.name)

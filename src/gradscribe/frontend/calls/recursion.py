@@ -15,9 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend import kept_memory
-from gradscribe.frontend.calls import lent_containers
-from gradscribe.frontend.calls.definitions import Definition, NotYetKnownError, Result
+from gradscribe.frontend.boundary.results import result_tree
 from gradscribe.frontend.calls.general_types import (
     General,
     bounds_of,
@@ -26,18 +24,20 @@ from gradscribe.frontend.calls.general_types import (
     symbols,
 )
 from gradscribe.frontend.calls.recursive_stores import Stores, take_over
-from gradscribe.frontend.data import run_time_sets
-from gradscribe.frontend.data.instances import new_instance
-from gradscribe.frontend.data.results import result_tree
-from gradscribe.frontend.data.structure_parts import Kept, Slot
-from gradscribe.frontend.data.structures import Opened, TooLargeError, opened, rebuilt
-from gradscribe.frontend.frame import Frame
+from gradscribe.frontend.containers import run_time_sets
 from gradscribe.frontend.interface import Path
-from gradscribe.frontend.interruptions import EverOtherTypesError, StoredListError
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.memory import storages
-from gradscribe.frontend.splitting import without_none
-from gradscribe.frontend.values import (
+from gradscribe.frontend.joins.splitting import without_none
+from gradscribe.frontend.kinds.structure_parts import Kept, Slot
+from gradscribe.frontend.memory import kept_memory
+from gradscribe.frontend.memory.reach import storages
+from gradscribe.frontend.opaque import lent_containers
+from gradscribe.frontend.state.definitions import Definition, NotYetKnownError, Result
+from gradscribe.frontend.state.frame import Frame
+from gradscribe.frontend.state.interruptions import EverOtherTypesError, StoredListError
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures.instances import new_instance
+from gradscribe.frontend.structures.structures import Opened, TooLargeError, opened, rebuilt
+from gradscribe.frontend.values.values import (
     DictRef,
     ListRef,
     LocalFunction,

@@ -12,16 +12,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, Protocol
 
 from gradscribe.errors import AliasingError
-from gradscribe.frontend import wording
 from gradscribe.frontend.calls.general_types import general_result, symbols
-from gradscribe.frontend.data import aliasing, sequences
-from gradscribe.frontend.data.containers import take_items
-from gradscribe.frontend.data.stores import store
-from gradscribe.frontend.data.structures import NumberIn, Owner
-from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.interruptions import StoredListError
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import (
+from gradscribe.frontend.containers.lists import take_items
+from gradscribe.frontend.containers.stores import store
+from gradscribe.frontend.memory import aliasing, sequences
+from gradscribe.frontend.state import wording
+from gradscribe.frontend.state.frame import Frame
+from gradscribe.frontend.state.interruptions import StoredListError
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures.structures import NumberIn, Owner
+from gradscribe.frontend.values.values import (
     ListRef,
     Ref,
     Storage,

@@ -1,1 +1,1 @@
-"""Control flow: branches, loops, exceptions, contexts, patterns."""
+"""Control flow: loops, exceptions, contexts, patterns."""

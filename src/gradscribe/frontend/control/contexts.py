@@ -17,17 +17,17 @@ import gast
 import numpy as np
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend import wording
-from gradscribe.frontend.calls import handlers, opaque
-from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.control import suppression
 from gradscribe.frontend.control.exceptions import suppressing
-from gradscribe.frontend.control.final_blocks import refuse_passing
-from gradscribe.frontend.data.instances import class_of, is_object
-from gradscribe.frontend.frame import RAISED
-from gradscribe.frontend.interruptions import AlwaysRaisesError
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import InstanceRef, Manager, Static
+from gradscribe.frontend.joins.final_blocks import refuse_passing
+from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.state import handlers, wording
+from gradscribe.frontend.state.frame import RAISED
+from gradscribe.frontend.state.interruptions import AlwaysRaisesError
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures.instances import class_of, is_object
+from gradscribe.frontend.structures.run_time_arguments import argument_of
+from gradscribe.frontend.values.values import InstanceRef, Manager, Static
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Array, is_differentiable
@@ -66,7 +66,7 @@ def _manager(lowering: Lowering, node: Any, item: Any) -> Manager | None:
     object that may end exceptions."""
     if isinstance(item, Manager):
         return item
-    if not opaque.is_opaque(item) and not (
+    if not unknown.is_opaque(item) and not (
         is_object(item) and probe(class_of(item), "__enter__") is not None
     ):
         lowering.unsupported(

@@ -18,16 +18,18 @@ from typing import Any
 import gast
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.calls import handlers, opaque, static_values
-from gradscribe.frontend.control.branches import attempt, branch, refuse_here
-from gradscribe.frontend.control.exits import ended, pending_exits
-from gradscribe.frontend.control.final_blocks import final_block, walk_all
 from gradscribe.frontend.control.raising import refuse_unknown
-from gradscribe.frontend.frame import EXITS, RETURN_VALUE
-from gradscribe.frontend.interruptions import AlwaysRaisesError
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.lowering_state import State
-from gradscribe.frontend.values import Manager, Static, Storage, TupleOf, Unbound
+from gradscribe.frontend.joins.branches import attempt, branch, refuse_here
+from gradscribe.frontend.joins.exits import ended, pending_exits
+from gradscribe.frontend.joins.final_blocks import final_block, walk_all
+from gradscribe.frontend.kinds import static_values
+from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.frame import EXITS, RETURN_VALUE
+from gradscribe.frontend.state.interruptions import AlwaysRaisesError
+from gradscribe.frontend.state.knowledge import State
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Manager, Static, Storage, TupleOf, Unbound
 from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import BOOL
 from gradscribe.primitives.control import ATTEMPT, CAUGHT
@@ -234,7 +236,7 @@ class Attempt:
             self._handle(first, caught)
             return
         classes = first.classes[0] if len(first.classes) == 1 else first.classes
-        is_first = opaque.emit(self.lowering, isinstance, (caught, Static(classes)), {}, BOOL)
+        is_first = unknown.emit(self.lowering, isinstance, (caught, Static(classes)), {}, BOOL)
         branch(
             self.lowering,
             is_first,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence as Items
 from dataclasses import replace
 
-from gradscribe.frontend.control.first_and_rest import trips
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Iteration
+from gradscribe.frontend.containers.first_and_rest import trips
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Iteration
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import Sequence, Type

@@ -10,23 +10,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.frontend import kept_memory, kept_variables
-from gradscribe.frontend.bindings import assigned_names
-from gradscribe.frontend.calls import lent_containers, tensors
-from gradscribe.frontend.calls.definitions import NotYetKnownError
-from gradscribe.frontend.control import attempts, first_and_rest, list_lengths
-from gradscribe.frontend.control.branches import branch
-from gradscribe.frontend.control.carried import Carried
-from gradscribe.frontend.control.loop_columns import Columns
-from gradscribe.frontend.control.merged_lengths import matched_lengths
-from gradscribe.frontend.expressions import condition
-from gradscribe.frontend.frame import NOT_BROKEN, NOT_CONTINUED, NOT_RETURNED, RAISED
+from gradscribe.frontend.containers import first_and_rest
+from gradscribe.frontend.containers.loop_columns import Columns
+from gradscribe.frontend.control import list_lengths
+from gradscribe.frontend.expressions.expressions import condition
 from gradscribe.frontend.interface import RunTimeKeyError
-from gradscribe.frontend.interruptions import LateReadError
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.lowering_state import Attempts, State, Trip
-from gradscribe.frontend.splitting import split_expression
-from gradscribe.frontend.values import Either, Iteration, Static, Storage, Unbound
+from gradscribe.frontend.joins import attempts
+from gradscribe.frontend.joins.branches import branch
+from gradscribe.frontend.joins.carried import Carried
+from gradscribe.frontend.joins.merged_lengths import matched_lengths
+from gradscribe.frontend.joins.splitting import split_expression
+from gradscribe.frontend.kinds import tensors
+from gradscribe.frontend.memory import kept_memory, kept_variables
+from gradscribe.frontend.opaque import lent_containers
+from gradscribe.frontend.state.definitions import NotYetKnownError
+from gradscribe.frontend.state.frame import NOT_BROKEN, NOT_CONTINUED, NOT_RETURNED, RAISED
+from gradscribe.frontend.state.interruptions import LateReadError
+from gradscribe.frontend.state.knowledge import Attempts, State, Trip
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.syntax.bindings import assigned_names
+from gradscribe.frontend.values.values import Either, Iteration, Static, Storage, Unbound
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Block, LoopShape, Operation, Value
 from gradscribe.ir.types import Type

@@ -12,24 +12,25 @@ from typing import Any
 import gast
 
 from gradscribe.errors import AliasingError, UnsupportedError
-from gradscribe.frontend.calls import at_once
-from gradscribe.frontend.calls import iteration as iterations
-from gradscribe.frontend.control import attempts, first_and_rest
-from gradscribe.frontend.control.carried_fixed_point import FirstTripError
-from gradscribe.frontend.control.exits import ended, guarded, pending_exits
-from gradscribe.frontend.control.loop_columns import columns_of
+from gradscribe.frontend.containers import first_and_rest
+from gradscribe.frontend.containers import iteration as iterations
+from gradscribe.frontend.containers.lists import ChangedInLoopError
+from gradscribe.frontend.containers.loop_columns import columns_of
 from gradscribe.frontend.control.loop_operation import TestWithEffectsError, after, run_loop
 from gradscribe.frontend.control.rewritten_loops import by_next, by_place, with_test_inside
-from gradscribe.frontend.data import class_attributes, instances, sequences
-from gradscribe.frontend.data.containers import ChangedInLoopError
-from gradscribe.frontend.expressions import condition
-from gradscribe.frontend.frame import NOT_BROKEN, NOT_CONTINUED, RAISED
+from gradscribe.frontend.expressions.expressions import condition
 from gradscribe.frontend.interface import RunTimeKeyError
-from gradscribe.frontend.interruptions import EverOtherTypesError
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.lowering_state import Attempts
-from gradscribe.frontend.trial import Trial
-from gradscribe.frontend.values import Iteration, ListRef, Static, Storage, ViewOf
+from gradscribe.frontend.joins import attempts
+from gradscribe.frontend.joins.carried_fixed_point import FirstTripError
+from gradscribe.frontend.joins.exits import ended, guarded, pending_exits
+from gradscribe.frontend.memory import at_once, sequences
+from gradscribe.frontend.state.frame import NOT_BROKEN, NOT_CONTINUED, RAISED
+from gradscribe.frontend.state.interruptions import EverOtherTypesError
+from gradscribe.frontend.state.knowledge import Attempts
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.state.trial import Trial
+from gradscribe.frontend.structures import class_attributes, instances
+from gradscribe.frontend.values.values import Iteration, ListRef, Static, Storage, ViewOf
 from gradscribe.ir.core import Value
 
 

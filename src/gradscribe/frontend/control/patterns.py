@@ -13,18 +13,21 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend import kept_variables, outside
-from gradscribe.frontend.calls import introspection, lengths, opaque, static_values
-from gradscribe.frontend.control.branches import branch, conditional
-from gradscribe.frontend.data.instances import class_of, is_object
-from gradscribe.frontend.data.sequences import new_list
-from gradscribe.frontend.data.standard_classes import class_in_python
-from gradscribe.frontend.data.subscripts import read_item
-from gradscribe.frontend.expressions import condition
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.operators import compare
-from gradscribe.frontend.splitting import resolved
-from gradscribe.frontend.values import (
+from gradscribe.frontend.calls import introspection
+from gradscribe.frontend.calls.operators import compare
+from gradscribe.frontend.containers import lengths
+from gradscribe.frontend.containers.subscripts import read_item
+from gradscribe.frontend.expressions.expressions import condition
+from gradscribe.frontend.joins.branches import branch, conditional
+from gradscribe.frontend.joins.splitting import resolved
+from gradscribe.frontend.kinds import static_values
+from gradscribe.frontend.memory import kept_variables, outside
+from gradscribe.frontend.memory.sequences import new_list
+from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures.instances import class_of, is_object
+from gradscribe.frontend.structures.standard_classes import class_in_python
+from gradscribe.frontend.values.values import (
     DictRef,
     Iteration,
     ListRef,
@@ -194,7 +197,7 @@ def _no_match(lowering: Lowering, pattern: Any, item: Any, taken_apart: type) ->
         cls: type | None = range if item.kind == "range" else None
     elif is_object(item):
         cls = class_in_python(item) or class_of(item)
-    elif opaque.is_opaque(item):
+    elif unknown.is_opaque(item):
         cls = item.type.cls or taken_apart
     else:
         cls = type(item.value) if isinstance(item, Static) else None

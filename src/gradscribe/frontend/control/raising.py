@@ -7,12 +7,13 @@ from typing import Any
 import gast
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.calls import number_classes, opaque, static_values
-from gradscribe.frontend.expressions import condition
-from gradscribe.frontend.frame import RAISED
-from gradscribe.frontend.interruptions import AlwaysRaisesError
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Static
+from gradscribe.frontend.expressions.expressions import condition
+from gradscribe.frontend.kinds import number_classes, static_values
+from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.state.frame import RAISED
+from gradscribe.frontend.state.interruptions import AlwaysRaisesError
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Static
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Opaque
 from gradscribe.primitives.control import ASSERT, RAISE
@@ -82,7 +83,7 @@ def _exception(lowering: Lowering, node: Any) -> Any:
     if not isinstance(node, gast.Call):
         item = lowering.expression(node)
         if isinstance(item, Static) and isinstance(item.value, type):
-            return opaque.emit(lowering, item.value, (), {}, Opaque(item.value))
+            return unknown.emit(lowering, item.value, (), {}, Opaque(item.value))
         return lowering.value(item)
     callee = lowering.expression(node.func)
     is_class = isinstance(callee, Static) and isinstance(callee.value, type)
@@ -90,7 +91,7 @@ def _exception(lowering: Lowering, node: Any) -> Any:
         lowering.unsupported(node, "this exception is not supported", "raise a plain exception")
     arguments = tuple(lowering.expression(item) for item in node.args)
     keywords = {keyword.arg: lowering.expression(keyword.value) for keyword in node.keywords}
-    return opaque.emit(lowering, callee.value, arguments, keywords, Opaque(callee.value))
+    return unknown.emit(lowering, callee.value, arguments, keywords, Opaque(callee.value))
 
 
 def assert_statement(lowering: Lowering, node: Any) -> None:

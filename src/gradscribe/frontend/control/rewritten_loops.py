@@ -7,8 +7,8 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Static
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Static
 
 
 def with_test_inside(lowering: Lowering, node: Any) -> Any:

@@ -21,14 +21,14 @@ import gast
 from gradscribe.errors import SourceNotFoundError, UnsupportedError
 from gradscribe.frontend.calls.local_classes import method_of
 from gradscribe.frontend.control.exceptions import Attempt, Handler
-from gradscribe.frontend.control.exits import set_aside
-from gradscribe.frontend.data import class_attributes
-from gradscribe.frontend.data.instances import class_of
-from gradscribe.frontend.frame import RAISED
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.shared_variables import own_nodes
-from gradscribe.frontend.source import Source, source_of
-from gradscribe.frontend.values import BoundMethod, Static
+from gradscribe.frontend.joins.exits import set_aside
+from gradscribe.frontend.state.frame import RAISED
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import class_attributes
+from gradscribe.frontend.structures.instances import class_of
+from gradscribe.frontend.syntax.shared_variables import own_nodes
+from gradscribe.frontend.syntax.source import Source, source_of
+from gradscribe.frontend.values.values import BoundMethod, Static
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Opaque

@@ -4,7 +4,7 @@ Each is a plain function over NumPy arrays, which eager Tensors record as one no
 code calls. Here they are entered among the modules in which methods have NumPy's meaning.
 """
 
-from gradscribe.frontend.calls.tensors import ARRAY_MODULES
+from gradscribe.frontend.kinds.tensors import ARRAY_MODULES
 
 _FAMILIES = (
     *("activations", "attention", "convolution", "losses", "normalization", "padding", "pooling"),

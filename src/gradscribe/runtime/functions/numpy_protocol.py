@@ -173,7 +173,7 @@ def _are_alike(items: Any = None, axis: Any = 0, **more: Any) -> bool:
 def _changing() -> Mapping[Any, Callable[..., None]]:
     """NumPy's functions that change an array, in terms of stores."""
     with LOADING:
-        from gradscribe.frontend.calls.array_changes import FUNCTIONS
+        from gradscribe.frontend.prelude.array_changes import FUNCTIONS
 
     return FUNCTIONS
 
@@ -196,7 +196,7 @@ def _change(
 def _change_at(ufunc: np.ufunc, x: Tensor, index: Any, values: Any = None) -> None:
     """`ufunc.at(x, index, values)`. Sums need one store, whatever comes twice."""
     with LOADING:
-        from gradscribe.frontend.calls.array_changes import change_each, change_each_alone
+        from gradscribe.frontend.prelude.array_changes import change_each, change_each_alone
 
     index = tuple(map(_array, index)) if isinstance(index, tuple) else _array(index)
 

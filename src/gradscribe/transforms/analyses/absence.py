@@ -1,8 +1,8 @@
 """Absence: which flag tells, for a value that may be undefined, whether it is there.
 
 A name of two kinds is a flag and a value for each kind, one of which is undefined (see
-`frontend.kinds`); a name bound on one path only is undefined on the other. Where the flag says
-that a value is absent, its cotangent is not zero, there is none: zeros could not even be made.
+`frontend.kinds.kinds`); a name bound on one path only is undefined on the other. Where the flag
+says that a value is absent, its cotangent is not zero, there is none: zeros could not even be made.
 """
 
 from __future__ import annotations

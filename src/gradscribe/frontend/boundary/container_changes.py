@@ -1,0 +1,84 @@
+"""The lists, deques and dicts from outside that a function leaves changed, and what is new in them.
+
+Those that are captured as inputs are known by their leaves (see `effects`). Here are the others:
+containers of known structure, which were opened item by item (`{}`, `[None]`), and those to which
+items are only added, for which a list of what is added stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from gradscribe.frontend.boundary.results import held, leaves_held
+from gradscribe.frontend.interface import NEW, ContainerChange
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import DictRef, ListRef, ObjectRef, Static, Storage, TupleOf
+from gradscribe.ir.core import Value
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedContainer:
+    """values: the leaves of what is new. items: what these are in the frontend."""
+
+    change: ContainerChange
+    values: list[Value]
+    items: list[Any]
+
+
+def changed_containers(lowering: Lowering) -> Iterator[ChangedContainer]:
+    """The containers that hold something else at the end. May open what they hold, so that there
+    are more captures afterwards."""
+    for storage, found in list(lowering.outside.containers.items()):
+        before = lowering.outside.entered[storage]
+        now = lowering.contents.get(storage, before)
+        if now is not before or storage in lowering.changes.stored:
+            lowering.outside.compared.add(id(found.target))
+        kept = None if isinstance(now, Value) or found.grown else _kept(before, now)
+        if now is before or now == () == before or _is_as_before(kept, before):
+            continue
+        yield _changed(lowering, storage, found, now, kept)
+
+
+def _changed(
+    lowering: Lowering, storage: Storage, found: ObjectRef, now: Any, kept: tuple[Any, ...] | None
+) -> ChangedContainer:
+    new: Any = ListRef(storage)
+    if kept is not None:
+        every = now.values() if isinstance(now, dict) else now
+        pairs = zip(every, kept, strict=True)
+        new = TupleOf(tuple(item for item, former in pairs if former is NEW))
+    tree, values = held(lowering, new)
+    keys = tuple(now) if isinstance(now, dict) else None
+    change = ContainerChange(found.path, found.name, tree, keys, kept, found.grown)
+    return ChangedContainer(
+        change, values, [] if tree is None else list(leaves_held(lowering, new))
+    )
+
+
+def _kept(before: Any, now: Any) -> tuple[Any, ...]:
+    """For each item at the end, the key or position that it had before, or `NEW`."""
+    former = dict(before) if isinstance(before, dict) else dict(enumerate(before))
+    current = now if isinstance(now, dict) else dict(enumerate(now))
+    return tuple(_former_key(former, key, item) for key, item in current.items())
+
+
+def _former_key(former: dict[Any, Any], key: Any, item: Any) -> Any:
+    places = [key, *former] if key in former else former
+    return next((place for place in places if _is_one(former[place], item)), NEW)
+
+
+def _is_one(first: Any, second: Any) -> bool:
+    """Whether two frontend values are one object."""
+    if isinstance(first, (ListRef, DictRef)) and isinstance(second, (ListRef, DictRef)):
+        return first.storage is second.storage
+    if isinstance(first, Static) and isinstance(second, Static):
+        return first.value is second.value
+    return first is second
+
+
+def _is_as_before(kept: tuple[Any, ...] | None, before: Any) -> bool:
+    """Whether the items are those that were there, in their order (dicts: with their keys)."""
+    keys = tuple(before) if isinstance(before, dict) else tuple(range(len(before)))
+    return kept == keys

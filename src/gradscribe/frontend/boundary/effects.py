@@ -1,0 +1,268 @@
+"""What a function leaves changed of what it was given, and which of its results are that itself.
+
+In the IR nothing is changed: a store makes a new value. Whoever runs the function on a caller's
+own arrays and lists needs to know which of them plain Python would have changed, and what they
+hold in the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gradscribe.frontend.boundary.container_changes import ChangedContainer
+from gradscribe.frontend.boundary.results import (
+    held,
+    leaves_held,
+    leaves_of,
+    objects_shown,
+    result_tree,
+)
+from gradscribe.frontend.interface import (
+    AttributeChange,
+    Change,
+    ContainerChange,
+    Origin,
+    Path,
+    Step,
+)
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import (
+    Cell,
+    DictRef,
+    InstanceRef,
+    ListRef,
+    Ref,
+    Storage,
+    TupleOf,
+    Unbound,
+    may_overlap,
+)
+from gradscribe.ir.core import Parameter, SliceOf, Value
+from gradscribe.ir.trees import LEAF, Leaf, Node, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """changes: what the function changes; attributes: those of objects; containers: those from
+    outside. leaves: the values of the leaves of all at the end. origins: for each leaf of the
+    result, then of these, the argument leaf that it is, or is a view of (None: a new one). stored:
+    the numbers of the changed argument leaves. distinct: those of the lists whose items are
+    changed, each for itself. unclear: those that a store under a name of one of several arrays may
+    change, and numbers that `op=` changes if they are Tensors. own_origins: for each leaf of these
+    alone, the argument leaf, or other leaf of these, that it is."""
+
+    changes: tuple[Change, ...]
+    attributes: tuple[AttributeChange, ...]
+    containers: tuple[ContainerChange, ...]
+    leaves: tuple[Value, ...]
+    origins: tuple[Origin | None, ...]
+    stored: tuple[int, ...]
+    distinct: tuple[int, ...]
+    unclear: tuple[int, ...]
+    own_origins: tuple[Origin | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An array, list or dict as it was given. leaf: its number, if it is one leaf."""
+
+    storage: Storage
+    argument: int
+    steps: tuple[Step, ...]
+    contents: Any
+    leaf: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute of an object from outside that may be stored to. contents: as it was given."""
+
+    cell: Cell
+    owner: Path
+    contents: Any
+
+
+def attributes_of(
+    root: Path, parameter: Parameter, item: Any, contents: Mapping[Storage, Any]
+) -> Iterator[Attribute]:
+    """The attributes of the objects in an argument or capture, which is found at this place."""
+    for steps, _, below in _walk(parameter.tree, item, (), contents):
+        if isinstance(below, InstanceRef):
+            owner = Path(root.root, (*root.steps, *steps))
+            for cell in below.cells.values():
+                yield Attribute(cell, owner, contents[cell])
+
+
+def given_by(
+    parameters: Sequence[Parameter], items: Sequence[Any], contents: Mapping[Storage, Any]
+) -> Iterator[Given]:
+    """All arrays, lists and dicts in arguments that are bound to these frontend values.
+
+    contents: of each storage, as it was given.
+    """
+    leaf = 0
+    for number, (parameter, item) in enumerate(zip(parameters, items, strict=True)):
+        for steps, tree, below in _walk(parameter.tree, item, (), contents):
+            is_leaf = isinstance(tree, Leaf)
+            if isinstance(below, (Ref, ListRef, DictRef)):
+                storage = below.storage
+                yield Given(storage, number, steps, contents[storage], leaf if is_leaf else None)
+            leaf += is_leaf
+
+
+def _walk(
+    tree: Tree, item: Any, steps: tuple[Step, ...], contents: Mapping[Storage, Any]
+) -> Iterator[tuple[tuple[Step, ...], Tree, Any]]:
+    yield steps, tree, item
+    if not isinstance(tree, Node):
+        return
+    if isinstance(item, InstanceRef):
+        children = tuple(contents[item.cells[name]][name] for name in tree.keys or ())
+    else:
+        children = item.items if isinstance(item, TupleOf) else contents[item.storage]
+    if isinstance(children, dict):
+        children = tuple(children.values())
+    is_object = tree.keys is not None and tree.cls is not dict
+    keys = tree.keys if tree.keys is not None else range(len(children))
+    for key, child, below in zip(keys, tree.children, children, strict=True):
+        step: Step = ("attribute" if is_object else "item", key)
+        yield from _walk(child, below, (*steps, step), contents)
+
+
+def effects_of(
+    lowering: Lowering,
+    given: Sequence[Given],
+    attributes: Sequence[Attribute],
+    containers: Sequence[ChangedContainer],
+    parameters: Sequence[Value],
+    result: Any,
+) -> Effects:
+    """The effects of a function that was lowered, and returned this frontend value.
+
+    parameters: the leaves of its arguments and captures.
+    """
+    items = list(leaves_of(lowering, result))
+    results = len(items)
+    changes: list[Change] = []
+    leaves: list[Value] = []
+    for change, values, below in _changes(lowering, given):
+        changes.append(change)
+        leaves += values
+        items += below
+    of_objects = []
+    for attribute, held_now in _stored(lowering, attributes):
+        structure, values = held(lowering, held_now)
+        of_objects.append(AttributeChange(attribute.owner, attribute.cell.name, structure))
+        leaves += values
+        items += leaves_held(lowering, held_now) if structure is not None else ()
+    for container in containers:
+        leaves += container.values
+        items += container.items
+    stored = tuple(c.leaf for c in changes if c.leaf is not None)
+    known: dict[Any, int] = {item.storage: item.leaf for item in given if item.leaf is not None}
+    known |= {leaf: number for number, leaf in enumerate(parameters)}
+    distinct = tuple(leaf for memory, leaf in known.items() if memory in lowering.changes.distinct)
+    unclear = tuple(_unclear(lowering, given, parameters))
+    origins = tuple(_origins(items, known))
+    found = tuple(changes), tuple(of_objects), tuple(c.change for c in containers)
+    own = tuple(_origins(items[results:], known))
+    return Effects(*found, tuple(leaves), origins, stored, distinct, unclear, own)
+
+
+def _changes(
+    lowering: Lowering, given: Sequence[Given]
+) -> Iterator[tuple[Change, Sequence[Value], Sequence[Any]]]:
+    """The changes of what was given, each with the values that are there at the end and what they
+    are in the frontend."""
+    for item in given:
+        contents = lowering.contents[item.storage]
+        if contents is item.contents and item.storage not in lowering.changes.stored:
+            continue
+        if isinstance(contents, Value):
+            rearranged = item.storage in lowering.changes.rearranged
+            change = Change(item.argument, item.steps, LEAF, item.leaf, rearranged)
+            yield change, (contents,), (None,)
+            continue
+        container = (DictRef if isinstance(contents, dict) else ListRef)(item.storage)
+        made = objects_shown(lowering)
+        made.pop(item.storage, None)
+        tree, values = result_tree(lowering, container, made)
+        change = Change(item.argument, item.steps, tree, item.leaf, True)
+        yield change, values, tuple(leaves_of(lowering, container, made))
+
+
+def _unclear(
+    lowering: Lowering, given: Sequence[Given], parameters: Sequence[Value]
+) -> Iterator[int]:
+    """The leaves of which it is not known whether they are stored to, as memory of several names or
+    by `op=` to what may be a number or an array."""
+    merged = lowering.changes.roots - {item.storage for item in given}
+    for item in given:
+        overlapping = [other for other in merged if may_overlap(item.storage, other)]
+        if item.leaf is not None and not _are_apart(lowering, item.storage, overlapping):
+            yield item.leaf
+    for number, leaf in enumerate(parameters):
+        if leaf in lowering.changes.augmented:
+            yield number
+
+
+def _are_apart(lowering: Lowering, storage: Storage, others: Sequence[Storage]) -> bool:
+    """Whether each store to these is checked at run time to be none to that memory: so it is where
+    that is captured, and in use as long as the function runs."""
+    is_captured = storage in lowering.outside.entered
+    return all(is_captured and frozenset({storage, other}) in lowering.apart for other in others)
+
+
+def _stored(lowering: Lowering, attributes: Sequence[Attribute]) -> Iterator[tuple[Attribute, Any]]:
+    """The attributes that hold something else at the end, and what."""
+    found = [
+        Attribute(cell, owner, lowering.outside.entered[cell])
+        for cell, owner in lowering.outside.owners.items()
+    ]
+    for attribute in (*attributes, *found):
+        name = attribute.cell.name
+        before = attribute.contents.get(name, _NOTHING)
+        now = lowering.contents.get(attribute.cell, attribute.contents).get(name, _NOTHING)
+        if now is not before and not (isinstance(now, Unbound) and isinstance(before, Unbound)):
+            yield attribute, now
+
+
+_NOTHING = Unbound("")
+
+
+def _origins(items: Sequence[Any], known: Mapping[Any, int]) -> Iterator[Origin | None]:
+    """known: the numbers of the argument leaves by their memory, or the numbers themselves."""
+    first: dict[Any, int] = {}
+    for position, item in enumerate(items):
+        if item is not None and not _path(item):
+            first.setdefault(_identity(item), position)
+    for position, item in enumerate(items):
+        memory, path = _identity(item), _path(item)
+        is_static = all(_is_static(arguments) for _, arguments, _ in path)
+        if is_static and memory in known:
+            yield Origin(known[memory], path)
+        elif is_static and first.get(memory, position) != position:
+            yield Origin(first[memory], path, among_results=True)
+        else:
+            yield None
+
+
+def _identity(item: Any) -> Any:
+    """What equal objects have in common: their memory; of a number, the value itself."""
+    return getattr(item, "storage", item)
+
+
+def _path(item: Any) -> tuple[Any, ...]:
+    return item.path if isinstance(item, Ref) else ()
+
+
+def _is_static(arguments: Any) -> bool:
+    if isinstance(arguments, dict):
+        return all(map(_is_static, arguments.values()))
+    if isinstance(arguments, (tuple, list)):
+        return all(map(_is_static, arguments))
+    if isinstance(arguments, SliceOf):
+        return _is_static((arguments.start, arguments.stop, arguments.step))
+    return not isinstance(arguments, Value)

@@ -1,0 +1,130 @@
+"""The end of a lowering: the IR function, with all that it depends on and changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from types import FunctionType
+from typing import Any
+
+from gradscribe.frontend.boundary.container_changes import changed_containers
+from gradscribe.frontend.boundary.effects import (
+    Attribute,
+    Effects,
+    Given,
+    attributes_of,
+    effects_of,
+    given_by,
+)
+from gradscribe.frontend.boundary.results import result_tree
+from gradscribe.frontend.interface import KnownContainer, Lowered
+from gradscribe.frontend.state import dependencies
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.ir.core import Block, Function, Parameter
+from gradscribe.ir.trees import LEAF, Node, Tree, numbers_of
+
+
+def lowered(
+    lowering: Lowering,
+    function: FunctionType,
+    parameters: list[Parameter],
+    given: list[Given],
+    attributes: list[Attribute],
+    result: Any,
+) -> Lowered:
+    """What has been lowered, as a function.
+
+    given, attributes: the objects in the arguments, as they were at the start.
+    """
+    tree, yields = result_tree(lowering, result)
+    containers = list(changed_containers(lowering))
+    captures = lowering.outside.captures
+    given = [*given, *_given_by_captures(lowering, parameters)]
+    attributes = [*attributes, *_attributes_of_captures(lowering)]
+    parameters = [*parameters, *(parameter for _, parameter in captures)]
+    values = tuple(leaf for parameter in parameters for leaf in parameter.leaves)
+    effects = effects_of(lowering, given, attributes, containers, values, result)
+    dependencies.identities(lowering)
+    body = Block(values, tuple(lowering.builder.operations), tuple(yields))
+    name = function.__name__ if function.__name__.isidentifier() else "function"
+    facts = lowering.builder.facts
+    plain = Function(name, tuple(parameters), body, tree, facts, function.__doc__)
+    dependencies.tell_closures_apart(lowering, plain)
+    return Lowered(
+        plain,
+        _effectful(plain, effects),
+        effects.changes,
+        effects.attributes,
+        effects.containers,
+        effects.origins,
+        tuple(capture for capture, _ in captures),
+        tuple(lowering.outside.dependencies.values()),
+        effects.stored,
+        effects.distinct,
+        effects.unclear,
+        tuple(n for n, leaf in enumerate(values) if leaf in lowering.assumed_contiguous),
+        tuple(n for n, leaf in enumerate(values) if leaf in lowering.assumed_otherwise),
+        lowering.has_modes,
+        _storing(plain, effects),
+        effects.own_origins,
+        frozenset(g.argument for g in given if g.storage in lowering.changes.handed),
+        tuple(_known(effects, given)),
+    )
+
+
+def _known(effects: Effects, given: list[Given]) -> Iterator[KnownContainer]:
+    """The lists and dicts among what is given that are stored elsewhere."""
+    trees: list[Tree] = [change.tree for change in effects.changes]
+    trees += [change.tree for change in effects.attributes if change.tree is not None]
+    trees += [change.tree for change in effects.containers if change.tree is not None]
+    numbers = {number for tree in trees for number in numbers_of(tree)}
+    for item in given:
+        if item.storage.serial in numbers and item.leaf is None:
+            yield KnownContainer(item.storage.serial, item.argument, item.steps)
+
+
+def _given_by_captures(lowering: Lowering, parameters: list[Parameter]) -> list[Given]:
+    """The arrays, lists and dicts in the implicit inputs, which come after these parameters."""
+    outside = lowering.outside
+    leaves = sum(len(parameter.leaves) for parameter in parameters)
+    captured = [parameter for _, parameter in outside.captures]
+    return [
+        replace(
+            item,
+            argument=item.argument + len(parameters),
+            leaf=None if item.leaf is None else item.leaf + leaves,
+        )
+        for item in given_by(captured, tuple(outside.captured.values()), outside.entered)
+    ]
+
+
+def _attributes_of_captures(lowering: Lowering) -> list[Attribute]:
+    outside = lowering.outside
+    return [
+        attribute
+        for (capture, parameter), item in zip(
+            outside.captures, outside.captured.values(), strict=True
+        )
+        for attribute in attributes_of(capture.path, parameter, item, outside.entered)
+    ]
+
+
+def _effectful(plain: Function, effects: Effects) -> Function:
+    """The function that returns what it leaves changed, too, and nothing twice."""
+    body, origins = plain.body, effects.origins
+    has_changes = effects.changes or effects.attributes or effects.containers
+    if not has_changes and not any(o is not None for o in origins):
+        return plain
+    every = zip((*body.yields, *effects.leaves), origins, strict=True)
+    new = tuple(leaf for leaf, origin in every if origin is None)
+    return replace(plain, body=replace(body, yields=new), result=Node(tuple, (LEAF,) * len(new)))
+
+
+def _storing(plain: Function, effects: Effects) -> Function:
+    """The function that returns a pair: its result, and what is new in what it leaves changed."""
+    every = zip(effects.leaves, effects.own_origins, strict=True)
+    new = tuple(leaf for leaf, origin in every if origin is None)
+    result = Node(tuple, (plain.result, Node(tuple, (LEAF,) * len(new))))
+    return replace(
+        plain, body=replace(plain.body, yields=(*plain.body.yields, *new)), result=result
+    )

@@ -1,0 +1,155 @@
+"""The return value of a function as a tree and its leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import UnsupportedError
+from gradscribe.frontend.kinds.trees import Parts, parts_of
+from gradscribe.frontend.memory import outside
+from gradscribe.frontend.state import dependencies
+from gradscribe.frontend.state.flow import may_be_undefined
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures.standard_classes import class_in_python
+from gradscribe.frontend.values.values import (
+    PLAIN_NUMBERS,
+    DictRef,
+    Either,
+    FlatRef,
+    InstanceRef,
+    PartialOf,
+    Static,
+    Storage,
+    Unbound,
+    ViewOf,
+)
+from gradscribe.ir.core import Value
+from gradscribe.ir.trees import LEAF, Constant, Node, Tree
+from gradscribe.primitives.control import CONSTANT
+
+_NOTHING: Mapping[Storage, Value] = {}
+
+
+def result_tree(
+    lowering: Lowering,
+    item: Any,
+    made: Mapping[Storage, Value] = _NOTHING,
+    around: frozenset[Storage] = frozenset(),
+) -> tuple[Tree, list[Value]]:
+    """The structure of a returned value; numbers are leaves even where they are known. made: the
+    lists, dicts and objects that are there in the running program. around: those that hold it."""
+    if isinstance(item, Either):
+        raise UnsupportedError(
+            "the function does not return one type of value: it differs from path to path",
+            "return values of the same kind on every path",
+            lowering.builder.location,
+        )
+    if is_constant(item):
+        dependencies.identify(lowering, item.value)
+        return Constant(item.value), []
+    if isinstance(item, Static):
+        return LEAF, [lowering.emit(CONSTANT, {"value": item.value})]
+    item = outside.opened(lowering, item)
+    what = _not_returned(item)
+    if what:
+        raise UnsupportedError(
+            f"a {what} cannot be returned",
+            "return a list of its items, as `list(d.values())`",
+            lowering.builder.location,
+        )
+    parts = parts_of(item, lowering.contents)
+    if parts is None or isinstance(item, PartialOf):
+        return LEAF, [lowering.value(item)]
+    if isinstance(item, InstanceRef) and item.cls in dependencies.LOCAL_CLASSES:
+        raise UnsupportedError(
+            f"an object of `{item.cls.__name__}`, a class that the function defines, is returned",
+            "define the class outside",
+            lowering.builder.location,
+        )
+    storage: Any = getattr(item, "storage", None)
+    if storage in made:
+        return LEAF, [made[storage]]
+    if storage in around:
+        raise UnsupportedError(
+            "an object, list or dict that contains itself is returned, or stored outside",
+            "return its parts",
+            lowering.builder.location,
+        )
+    held = around if storage is None else around | {storage}
+    tree, leaves = _node(lowering, parts, made, held)
+    return (tree, leaves) if storage is None else (replace(tree, number=storage.serial), leaves)
+
+
+def _not_returned(item: Any) -> str:
+    """What an item is, if it is an object that the function cannot return; else nothing."""
+    if isinstance(item, ViewOf):
+        return f"`dict_{item.kind}`"
+    cls = np.flatiter if isinstance(item, FlatRef) else class_in_python(item)
+    if cls is None:
+        return ""
+    return "dict whose keys are computed" if cls is dict else f"`{cls.__name__}`"
+
+
+def is_constant(item: Any) -> bool:
+    """Whether a returned value is part of the structure, not a leaf."""
+    if not isinstance(item, Static):
+        return False
+    return isinstance(item.value, bool) or not isinstance(item.value, PLAIN_NUMBERS)
+
+
+def _node(
+    lowering: Lowering, parts: Parts, made: Mapping[Storage, Value], around: frozenset[Storage]
+) -> tuple[Node, list[Value]]:
+    shape, children, leaves = parts.shape, [], []
+    for item in parts.items:
+        tree, below = result_tree(lowering, item, made, around)
+        children.append(tree)
+        leaves += below
+    is_keyed = shape.form in (DictRef, InstanceRef)
+    keys = shape.keys if is_keyed else getattr(shape.cls, "_fields", None)
+    return Node(shape.cls, tuple(children), keys), leaves
+
+
+def held(lowering: Lowering, item: Any) -> tuple[Tree | None, list[Value]]:
+    """What an attribute or container holds, as a result of the function; None if it is none."""
+    if isinstance(item, Unbound):
+        return None, []
+    try:
+        tree, values = result_tree(lowering, item, objects_shown(lowering))
+    except UnsupportedError:
+        return None, []
+    if any(may_be_undefined(lowering, value) for value in values):
+        return None, []
+    return tree, values
+
+
+def objects_shown(lowering: Lowering) -> dict[Storage, Value]:
+    """The lists, dicts and objects that unread code has: what is stored outside is one of these."""
+    if lowering.has_tensors:  # what they hold belongs to the graph there
+        return {}
+    is_made = lowering.builder.is_made
+    return {s: lent.made for s, lent in lowering.kept.lists.items() if is_made(lent.made)}
+
+
+def leaves_held(lowering: Lowering, item: Any) -> Iterator[Any]:
+    """The frontend values of the leaves of what `held` gives the structure of."""
+    return leaves_of(lowering, item, objects_shown(lowering))
+
+
+def leaves_of(
+    lowering: Lowering, item: Any, made: Mapping[Storage, Value] = _NOTHING
+) -> Iterator[Any]:
+    """The frontend values of the leaves that `result_tree` finds in a value."""
+    item = outside.opened(lowering, item)
+    parts = parts_of(item, lowering.contents)
+    if getattr(item, "storage", None) in made:
+        yield made[item.storage]
+    elif parts is not None:
+        for part in parts.items:
+            yield from leaves_of(lowering, part, made)
+    elif not is_constant(item):
+        yield item

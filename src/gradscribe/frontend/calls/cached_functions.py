@@ -1,0 +1,172 @@
+"""Functions that remember their results (`functools.lru_cache`, `functools.cache`).
+
+Such a function is computed anew at each call. That gives what was remembered as long as the
+function only computes: it changes nothing, what it reads does not change between its calls, and
+nobody changes what it returned. All else is refused.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import gast
+
+from gradscribe.frontend.calls import introspection
+from gradscribe.frontend.joins.final_blocks import walk_all
+from gradscribe.frontend.opaque import recorded_calls
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.frame import Frame
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.syntax.shared_variables import own_names, own_nodes
+from gradscribe.frontend.values.values import (
+    DictRef,
+    InstanceRef,
+    ListRef,
+    LocalFunction,
+    PartialOf,
+    Ref,
+    Static,
+    TupleOf,
+)
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import Array, Scalar, Sequence
+from gradscribe.primitives.control import EFFECT
+from gradscribe.primitives.raising import makes_exception
+
+_LOOPS = (gast.For, gast.While)
+
+
+def remembered(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """`function(*args, **kwargs)`, for a function that remembers its results."""
+    return function(*args, **kwargs)
+
+
+def _remembering(function: Any) -> Any:
+    """The decorator that `functools.lru_cache(maxsize)` makes."""
+    return functools.partial(remembered, function)
+
+
+def _cached(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    is_number = arguments and isinstance(arguments[0], Static) and not callable(arguments[0].value)
+    if not arguments or is_number:
+        return Static(_remembering)
+    return PartialOf(Static(remembered), (arguments[0],), {})
+
+
+def _call_cached(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    callee, *rest = arguments
+    function = Static(callee.value.__wrapped__)
+    return _call(lowering, node, (function, *rest), keywords)
+
+
+def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    function, *given = arguments
+    for item in (*given, *keywords.values()):
+        _check_hashable(lowering, node, item)
+    if isinstance(function, LocalFunction):
+        _check_variables(lowering, node, function)
+    before, made = dict(lowering.contents), len(lowering.builder.operations)
+    with recorded_calls.remembering(lowering):
+        result = lowering.call(node, function, tuple(given), keywords)
+    effects = (o for o in walk_all(lowering.builder.operations[made:]) if o.primitive is EFFECT)
+    if any(lowering.contents.get(storage) is not held for storage, held in before.items()) or any(
+        not makes_exception(effect.callee) for effect in effects
+    ):
+        _refuse(lowering, node, "has effects")
+    _protect(lowering, node, result, before)
+    return result
+
+
+def _refuse(lowering: Lowering, node: Any, what: str) -> None:
+    lowering.unsupported(
+        node,
+        f"a function that remembers its results {what}",
+        "leave out `lru_cache` or `cache`: here the function is computed anew at each call",
+    )
+
+
+def _check_hashable(lowering: Lowering, node: Any, item: Any) -> None:
+    if isinstance(item, TupleOf):
+        for part in item.items:
+            _check_hashable(lowering, node, part)
+    is_array = isinstance(item, Ref) and _is_numpy(lowering.load(item).type)
+    if is_array or isinstance(item, (ListRef, DictRef)):
+        name = introspection.class_of(lowering, node, item)
+        shown = f"{name.__module__}.{name.__name__}".removeprefix("builtins.")
+        lowering.raises(node, TypeError(f"unhashable type: '{shown}'"))
+
+
+def _is_numpy(type_: Any) -> bool:
+    return isinstance(type_, Array) and type_.spelling == "numpy"
+
+
+def _protect(lowering: Lowering, node: Any, result: Any, before: dict[Any, Any]) -> None:
+    """What is returned is one object each time: nobody may change it."""
+    if getattr(result, "storage", None) in before:
+        return
+    items = result.items if isinstance(result, TupleOf) else ()
+    if isinstance(result, Ref):
+        result.storage.read_only = True
+    elif isinstance(result, ListRef):
+        lowering.protected.add(result.storage)
+        held = lowering.contents[result.storage]
+        items = held if isinstance(held, tuple) else ()
+        type_ = held.type if isinstance(held, Value) else None
+        if isinstance(type_, Sequence) and not isinstance(type_.item, Scalar):
+            _refuse(lowering, node, "returns a list of what can be changed")
+    elif isinstance(result, (DictRef, InstanceRef)):
+        _refuse(lowering, node, "returns what can be changed")
+    for item in items:
+        _protect(lowering, node, item, before)
+
+
+# -- what the function reads ---------------------------------------------------------------------
+
+
+def _check_variables(lowering: Lowering, node: Any, function: LocalFunction) -> None:
+    """Refuse a function that reads a variable, or memory, that changes between its calls."""
+    read = {
+        below.id
+        for below in gast.walk(function.node)
+        if isinstance(below, gast.Name) and isinstance(below.ctx, gast.Load)
+    } - own_names(function.node)
+    frame: Frame | None = function.frame
+    while frame is not None:
+        for name in sorted(read & frame.names.keys()):
+            item = frame.names[name]
+            if _is_rebound(frame.source.node, function.node, name) or isinstance(item, InstanceRef):
+                _refuse(lowering, node, f"reads `{name}`, which may change")
+            storage = getattr(item, "storage", None)
+            held = None if storage is None else lowering.contents.get(storage)
+            key = (function, name)
+            if lowering.remembered.setdefault(key, held) is not held:
+                _refuse(lowering, node, f"reads `{name}`, which changes")
+        read -= frame.names.keys()
+        frame = frame.outer
+
+
+def _is_rebound(outer: Any, function: Any, name: str) -> bool:
+    """Whether a name is bound more than once, or by a loop that does not make the function, too."""
+    bindings = [
+        below
+        for below in (*own_nodes(outer), *gast.walk(outer.args))
+        if isinstance(below, gast.Name)
+        and below.id == name
+        and isinstance(below.ctx, (gast.Store, gast.Param))
+    ]
+    loops = [loop for loop in gast.walk(outer) if isinstance(loop, _LOOPS)]
+    around = [set(map(id, gast.walk(loop))) for loop in loops]
+    alone = any(id(b) in part and id(function) not in part for part in around for b in bindings)
+    return len(bindings) > 1 or alone
+
+
+handlers.FUNCTIONS.update(
+    {
+        functools.lru_cache: _cached,
+        functools.cache: _cached,
+        _remembering: _cached,
+        remembered: _call,
+    }
+)
+handlers.OBJECTS[functools._lru_cache_wrapper] = _call_cached

@@ -1,0 +1,283 @@
+"""Calls of NumPy that mean different operations, or several: `np.diag`, `np.split`, `np.array`.
+
+`np.diag` of a vector makes a matrix, of a matrix it is a view. The parts that `np.split` gives are
+the slices that they are.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend.containers import known_integers, unpacking
+from gradscribe.frontend.containers.subscripts import read_item
+from gradscribe.frontend.kinds import number_classes
+from gradscribe.frontend.memory import outside
+from gradscribe.frontend.memory.sequences import known_items, new_list
+from gradscribe.frontend.opaque import folded_calls, unknown
+from gradscribe.frontend.prelude import prelude
+from gradscribe.frontend.state.interruptions import MisfitError
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures.indices import as_array
+from gradscribe.frontend.values.values import Ref, Static, TupleOf, is_number
+from gradscribe.ir.affine import Affine
+from gradscribe.ir.core import Method, Value
+from gradscribe.ir.types import INT, Array, Scalar
+from gradscribe.primitives.eigenvalues import as_complex
+from gradscribe.primitives.einsum import EINSUM_VIEW, axes_of_view, subscripts_of_lists
+from gradscribe.primitives.orthogonal import wide_qr
+from gradscribe.primitives.parts import cross_in_plane, out_of_plane
+from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.primitives.typing import TypeRuleError
+
+
+def _diag(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.diag(v, k)`: what NumPy calls `diagflat` or `diagonal`."""
+    given = {**dict(zip("vk", arguments, strict=False)), **keywords}
+    vector = given["v"]
+    if not isinstance(vector, (Ref, Value)):
+        vector = lowering.call(node, Static(np.asarray), (vector,), {})
+    type_ = lowering.value(vector).type
+    if not isinstance(type_, Array) or type_.rank not in (1, 2):
+        lowering.raises(node, ValueError("Input must be 1- or 2-d."))
+    is_vector = type_.rank == 1
+    function = np.diagflat if is_vector else np.diagonal
+    operands = (vector, given.get("k", Static(0)))
+    return lowering.apply_primitive(node, PRIMITIVES[function], function, operands, {})
+
+
+def _split(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.split(ary, sections, axis)`."""
+    names = ("ary", "indices_or_sections", "axis")
+    given = {**dict(zip(names, arguments, strict=False)), **keywords}
+    axis = known_integers.settled(lowering, node, given.get("axis", Static(0)))
+    parts = given.get("indices_or_sections")
+    if isinstance(parts, Value):
+        parts = known_integers.settled(lowering, node, parts)
+    if set(given) - set(names) or parts is None or not isinstance(axis, Static):
+        lowering.unsupported(
+            node,
+            "this call of `split` is not supported",
+            "call it as `np.split(array, parts, axis)`, the axis a literal",
+        )
+    array = given["ary"]
+    if isinstance(parts, Static) and isinstance(parts.value, int):
+        count = parts.value
+        if count < 1:
+            lowering.raises(node, ValueError("number sections must be larger than 0"))
+        bounds: list[Any] = [
+            lowering.inline(node, prelude.end_of_part, (array, Static(i), parts, axis))
+            for i in range(1, count)
+        ]
+    elif (items := _items(lowering, parts)) is not None:
+        bounds = list(items)
+    elif unpacking.is_counted(lowering, parts):
+        bounds = list(lowering.unpacked(node, parts))
+    else:
+        lowering.unsupported(
+            node,
+            "the parts must be known when the function is compiled",
+            "write them as a literal, or slice the array",
+        )
+    ends = [Static(None), *bounds, Static(None)]
+    slices = itertools.pairwise(ends)
+    return new_list(
+        lowering,
+        tuple(
+            lowering.inline(node, prelude.part, (array, start, stop, axis))
+            for start, stop in slices
+        ),
+    )
+
+
+def _items(lowering: Lowering, item: Any) -> tuple[Any, ...] | None:
+    if isinstance(item, Static) and isinstance(item.value, (tuple, list)):
+        return tuple(map(Static, item.value))
+    return known_items(lowering, item)
+
+
+def _array(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.array(…, copy=True)`."""
+    copy = keywords.get("copy")
+    if isinstance(copy, Static) and copy.value is True:
+        keywords = {name: item for name, item in keywords.items() if name != "copy"}
+    return lowering.apply_primitive(node, PRIMITIVES[np.array], np.array, arguments, keywords)
+
+
+def _diff(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.diff(a, n, axis, prepend, append)`."""
+    names = ("a", "n", "axis", "prepend", "append")
+    given = {**dict(zip(names, arguments, strict=False)), **keywords}
+    if "a" in given and known_integers.settled(lowering, node, given.get("n", Static(1))) == Static(
+        0
+    ):
+        return as_array(lowering, node, given["a"])
+    ends = tuple(given.pop(name, Static(None)) for name in ("prepend", "append"))
+    if ends != (Static(None), Static(None)) and "a" in given:
+        operands = (given["a"], given.get("axis", Static(-1)), *ends)
+        given["a"] = lowering.inline(node, prelude.extended, operands)
+    return lowering.apply_primitive(node, PRIMITIVES[np.diff], np.diff, (), given)
+
+
+def _size(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.size(a, axis)`: of a number, 1; along an axis, a length."""
+    given = {**dict(zip(("a", "axis"), arguments, strict=False)), **keywords}
+    array, axis = (
+        given["a"],
+        known_integers.settled(lowering, node, given.get("axis", Static(None))),
+    )
+    known = folded_calls.folded(lowering, node, np.size, (array, axis), {})
+    if known is not None:
+        return known
+    if not isinstance(axis, Static):
+        return lowering.unsupported(node, "these axes are not supported", "pass one, as a number")
+    found = unknown.asked(lowering, np.size, (array, axis), INT)
+    if found is not None:
+        return found
+    if axis.value is not None:
+        lengths = lowering.call(node, Static(np.shape), (array,), {})
+        return read_item(lowering, node, lengths, axis)
+    if is_number(array):
+        return Static(1)
+    return lowering.apply_primitive(node, PRIMITIVES[np.size], np.size, (array,), {})
+
+
+def _cross(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.cross(a, b)`, of two components, too."""
+    operands = tuple(as_array(lowering, node, item) for item in arguments)
+    if not keywords and len(operands) == 2:
+        flat = [isinstance(x, (Ref, Value)) and _has_two(lowering, x) for x in operands]
+        if all(flat):
+            return lowering.inline(node, cross_in_plane, operands)
+        operands = tuple(
+            lowering.inline(node, out_of_plane, (x,)) if is_flat else x
+            for x, is_flat in zip(operands, flat, strict=True)
+        )
+    return lowering.apply_primitive(node, PRIMITIVES[np.cross], np.cross, operands, keywords)
+
+
+def _qr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.linalg.qr(a, mode)`: a wide matrix has a rule of its own."""
+    given = {**dict(zip(("a", "mode"), arguments, strict=False)), **keywords}
+    matrix = as_array(lowering, node, given.pop("a"))
+    type_ = lowering.value(matrix).type
+    wide = False
+    if isinstance(type_, Array) and type_.rank > 1:
+        wide = lowering.builder.facts.at_least(type_.dims[-2] - type_.dims[-1], 0) is False
+    primitive = PRIMITIVES[wide_qr if wide else np.linalg.qr]
+    return lowering.apply_primitive(node, primitive, np.linalg.qr, (matrix,), given)
+
+
+def _has_two(lowering: Lowering, item: Any) -> bool:
+    """Whether the last axis has two components, which is then assumed of all calls."""
+    type_, facts = lowering.value(item).type, lowering.builder.facts
+    if not isinstance(type_, Array) or not type_.rank or facts.sampled(type_.dims[-1]) != 2:
+        return False
+    return facts.equal(type_.dims[-1], Affine.of(2)) is True
+
+
+def _einsum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.einsum(x, [0, 1], y, [1], [0])`: axes by their numbers."""
+    if arguments and not (isinstance(arguments[0], Static) or len(arguments) < 2):
+        lists = [
+            _numbers(
+                lowering, known_integers.settled(lowering, node, outside.opened(lowering, item))
+            )
+            for item in (*arguments[1::2], *arguments[len(arguments) // 2 * 2 :])
+        ]
+        if None not in lists:
+            text = subscripts_of_lists(lists, len(arguments) // 2)  # type: ignore[no-untyped-call]
+            arguments = (Static(text), *arguments[: len(arguments) // 2 * 2 : 2])
+    if len(arguments) == 2 and isinstance(arguments[0], Static) and "out" not in keywords:
+        view = _view_of_axes(lowering, node, *arguments)
+        if view is not None:
+            return view
+    return lowering.apply_primitive(node, PRIMITIVES[np.einsum], np.einsum, arguments, keywords)
+
+
+def _view_of_axes(lowering: Lowering, node: Any, subscripts: Static, operand: Any) -> Any:
+    """What `np.einsum` of one operand gives where it sums nothing: the view of it that NumPy gives
+    then, whatever dtype and order are asked for; else None."""
+    array = as_array(lowering, node, operand)
+    type_ = lowering.value(array).type
+    if not isinstance(type_, Array) or not type_.rank:
+        return None
+    try:
+        found = axes_of_view(subscripts.value, type_.rank)  # type: ignore[no-untyped-call]
+    except TypeRuleError:
+        return None  # the call that sums tells what is wrong
+    if found is None:
+        return None
+    axes, result = map(Static, found)
+    if axes == result:
+        return array
+    if len(axes.value) == len(result.value):
+        return lowering.call(node, Static(np.transpose), (array, result), {})
+    return lowering.apply_primitive(node, EINSUM_VIEW, np.einsum, (array, axes, result), {})
+
+
+def _numbers(lowering: Lowering, item: Any) -> list[Any] | None:
+    """The items of a list of which all are known."""
+    items = _items(lowering, item)
+    if items is None or not all(isinstance(i, Static) for i in items):
+        return None
+    return [i.value for i in items]
+
+
+def _eigen(callee: Any) -> Any:
+    """`np.linalg.eig(a)` and `eigvals`, whose results are complex here whatever the values are."""
+
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        result = lowering.apply_primitive(node, PRIMITIVES[callee], callee, arguments, keywords)
+        parts = result.items if isinstance(result, TupleOf) else (result,)
+        items = tuple(_as_complex(lowering, node, (part,), {}) for part in parts)
+        return TupleOf(items, result.cls) if isinstance(result, TupleOf) else items[0]
+
+    return handler
+
+
+def _as_complex(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`as_complex(x)`: a conversion at run time, whatever the compiler takes x for."""
+    x = lowering.value(arguments[0])
+    assert isinstance(x.type, Array)
+    dtype = np.result_type(x.type.dtype, np.complex64)
+    tree = {"x": x, "dtype": dtype}
+    return lowering.wrap(lowering.emit(PRIMITIVES[as_complex], tree, Method("astype")))
+
+
+def _result_type(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.result_type(x, y, …)`: known, as the types of all arrays and numbers are."""
+    return Static(np.result_type(*(_kind(lowering, item) for item in arguments)))
+
+
+def _kind(lowering: Lowering, item: Any) -> Any:
+    """A dtype, or a number of Python's, which takes on that of the others."""
+    if isinstance(item, Static):
+        return item.value
+    type_ = lowering.value(item).type
+    if not isinstance(type_, (Array, Scalar)):
+        raise MisfitError("it takes arrays, numbers and dtypes", "", lowering.builder.location)
+    by_user = not lowering.frame.is_of_package
+    if by_user and number_classes.are_several(lowering, lowering.value(item)):
+        number_classes.refuse_dtype(lowering, lowering.frame.statement)
+    number = np.zeros((), type_.dtype)
+    return number.item() if isinstance(type_, Scalar) and type_.weak else number.dtype
+
+
+DIVIDING: dict[Any, Callable[..., Any]] = {
+    np.diag: _diag,
+    np.split: _split,
+    np.diff: _diff,
+    np.array: _array,
+    np.size: _size,
+    np.cross: _cross,
+    np.einsum: _einsum,
+    np.linalg.qr: _qr,
+    np.result_type: _result_type,
+    np.linalg.eig: _eigen(np.linalg.eig),
+    np.linalg.eigvals: _eigen(np.linalg.eigvals),
+    as_complex: _as_complex,
+}

@@ -1,0 +1,43 @@
+"""`x.item()`: the one item of an array; of a Tensor, outside of the derivative."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradscribe.frontend.calls import application
+from gradscribe.frontend.containers.subscripts import cut, read_item
+from gradscribe.frontend.kinds import tensors
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Ref, Static, TupleOf
+from gradscribe.ir.affine import Affine
+from gradscribe.ir.types import Array
+
+
+def number_of(lowering: Lowering, node: Any, array: Any, index: tuple[Any, ...] = ()) -> Any:
+    """The item as a number of the array's dtype. index: of an item of more, one integer for each
+    axis."""
+    if isinstance(array, Ref):
+        type_ = lowering.load(array).type
+        assert isinstance(type_, Array)
+        if not index and _has_one(lowering, type_):
+            index = (Static(0),) * type_.rank
+        if index and len(index) == type_.rank:
+            array = read_item(lowering, node, array, TupleOf(index))
+    return cut(lowering, array) if may_be_tensor(lowering, array) else array
+
+
+def may_be_tensor(lowering: Lowering, item: Any) -> bool:
+    """Whether an item is a Tensor, or a number that may be one without axes."""
+    return tensors.is_tensor(lowering, item) if isinstance(item, Ref) else lowering.has_tensors
+
+
+def item(lowering: Lowering, node: Any, array: Any, index: tuple[Any, ...]) -> Any:
+    """The item as a number of Python."""
+    number = number_of(lowering, node, array, index)
+    rest = index if isinstance(number, Ref) else ()
+    return application.apply_method(lowering, node, number, "item", rest, {})
+
+
+def _has_one(lowering: Lowering, type_: Array) -> bool:
+    equal = lowering.builder.facts.equal
+    return all(equal(length, Affine.of(1)) is True for length in type_.dims)

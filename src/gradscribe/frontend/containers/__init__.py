@@ -1,0 +1,1 @@
+"""Arrays, lists, dicts and sets: subscripts, stores, methods, what iterates over them."""

@@ -1,0 +1,96 @@
+"""Making dicts, of known keys or of keys that are computed, and storing items of the latter."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+from gradscribe.frontend.containers.stores import store_item
+from gradscribe.frontend.joins.branches import branch
+from gradscribe.frontend.memory.aliasing import changing_items
+from gradscribe.frontend.memory.reach import hold
+from gradscribe.frontend.objects import construction
+from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures.keyed import KeyedItems, is_key, put
+from gradscribe.frontend.values.values import DictRef, ListRef, Static, Storage, TupleOf
+from gradscribe.ir.core import Method, Primitive, Value
+from gradscribe.ir.types import BOOL, INT, Scalar, Sequence, Tuple
+from gradscribe.primitives.control import APPEND, RUN, SET
+
+
+def enter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`put(order, held, key, item)`. The item is in the list once, whether it is stored in the
+    place of another or appended."""
+    order, held, key, item = arguments
+    if not isinstance(lowering.contents[held.storage], Value):
+        return lowering.inline(node, put, arguments)
+    key, item = lowering.named(key, ""), lowering.value(item)
+    lowering.changes.stored |= {order.storage, held.storage}
+    hold(lowering, held.storage, [arguments[3]])
+
+    def replace() -> None:
+        position = unknown.emit(lowering, Method("index"), (order, key), {}, INT, RUN)
+        change(held, SET, {"index": position, "value": item})
+
+    def append() -> None:
+        change(order, APPEND, {"value": lowering.value(key)})
+        change(held, APPEND, {"value": item})
+
+    def change(owner: ListRef, primitive: Primitive, given: dict[str, Any]) -> None:
+        with changing_items(lowering, node, owner.storage):
+            tree = {"x": lowering.value(owner), **given}
+            name = owner.storage.name
+            lowering.contents[owner.storage] = lowering.emit(primitive, tree, name=name)
+
+    if _has_other_keys(lowering, node, order, key):
+        append()
+    else:
+        is_there = unknown.emit(lowering, operator.contains, (order, key), {}, BOOL, RUN)
+        branch(lowering, is_there, replace, append)
+    return Static(None)
+
+
+def new_dict(lowering: Lowering, node: Any, pairs: Iterable[tuple[Any, Any]] = ()) -> Any:
+    """A dict that the function makes, here in its source."""
+    where = lowering.location(node)
+    place = where.filename, where.line, where.column
+    if place in lowering.keyed:
+        made: Any = construction.instantiate(lowering, node, KeyedItems, (), {})
+    else:
+        made = DictRef(Storage(place=place))
+        lowering.contents[made.storage] = {}
+    for key, item in pairs:
+        store_item(lowering, node, made, key, item)
+    return made
+
+
+def _is_key(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    order, key = arguments
+    if _has_other_keys(lowering, node, order, key):
+        return Static(False)
+    return lowering.membership(node, True, key, order)
+
+
+def _has_other_keys(lowering: Lowering, node: Any, order: ListRef, key: Any) -> bool:
+    """Whether the keys of a dict are tuples, and this is none; or the other way round."""
+    items = lowering.contents[order.storage]
+    if isinstance(items, Value):
+        type_ = items.type.item if isinstance(items.type, Sequence) else None
+        return isinstance(type_, (Tuple, Scalar)) and isinstance(type_, Tuple) is not _is_tuple(key)
+    kinds = set(map(_is_tuple, items))
+    if len(kinds) > 1:
+        what = "this dict has numbers and tuples as keys, which are computed"
+        lowering.unsupported(node, what, "use a dict for each kind")
+    return bool(kinds) and _is_tuple(key) not in kinds
+
+
+def _is_tuple(key: Any) -> bool:
+    is_typed = isinstance(key, Value) and isinstance(key.type, Tuple)
+    is_known = isinstance(key, Static) and isinstance(key.value, tuple)
+    return isinstance(key, TupleOf) or is_typed or is_known
+
+
+handlers.FUNCTIONS.update({put: enter, is_key: _is_key})

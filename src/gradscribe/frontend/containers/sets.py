@@ -1,0 +1,65 @@
+"""Sets: one that the function never changes is known when it is compiled; others are objects of
+the running program, whose items are never differentiated."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from gradscribe.frontend.containers import object_order
+from gradscribe.frontend.containers.run_time_sets import check_items, is_set, place_of
+from gradscribe.frontend.memory.iterators import taking
+from gradscribe.frontend.objects import construction
+from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures.keyed import refuse_unhashable
+from gradscribe.frontend.structures.standard_classes import DistinctItems
+from gradscribe.frontend.values.values import Static
+from gradscribe.ir.types import BOOL, Opaque
+
+
+def new_set(lowering: Lowering, node: Any, items: Any) -> Any:
+    """A new set of the items of a list."""
+    place = lowering.builder.location and place_of(lowering.builder.location)
+    if place in lowering.keyed or object_order.holds_objects(lowering, items):
+        return construction.instantiate(lowering, node, DistinctItems, (items,), {})
+    if not lowering.frame.source.changes_sets and _is_known(lowering, items):
+        return _known(lowering, node, items, set)
+    given = () if lowering.contents[items.storage] == () else (items,)
+    return unknown.emit(lowering, set, given, {}, Opaque(set))
+
+
+def _is_known(lowering: Lowering, items: Any) -> bool:
+    below = lowering.contents[items.storage]
+    return isinstance(below, tuple) and all(isinstance(item, Static) for item in below)
+
+
+def _known(lowering: Lowering, node: Any, items: Any, cls: type) -> Static:
+    if not _is_known(lowering, items):
+        lowering.unsupported(
+            node,
+            "the items of a set must be known when the function is compiled",
+            "use a list, or a dict with these keys",
+        )
+    for item in lowering.contents[items.storage]:
+        refuse_unhashable(lowering, node, item)
+    return Static(cls(item.value for item in lowering.contents[items.storage]))
+
+
+def contains(lowering: Lowering, container: Any, item: Any) -> Any:
+    """`item in container`, of an object that is known at run time only."""
+    if is_set(container):
+        check_items(lowering, container, (item,))
+    return unknown.emit(lowering, operator.contains, (container, item), {}, BOOL)
+
+
+def _set(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return new_set(lowering, node, lowering.listed(node, arguments, keywords))
+
+
+def _frozen(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return _known(lowering, node, lowering.listed(node, arguments, keywords), frozenset)
+
+
+handlers.FUNCTIONS.update({set: taking(_set), frozenset: taking(_frozen)})

@@ -1,0 +1,224 @@
+"""Storing items: to arrays, lists and dicts.
+
+A store makes new contents for the storage; every name that shares the storage sees them.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend.containers import object_arrays
+from gradscribe.frontend.containers.lists import store_section
+from gradscribe.frontend.containers.subscripts import converted, index_argument, part_of, step_to
+from gradscribe.frontend.kinds import number_classes
+from gradscribe.frontend.kinds.raised import as_python
+from gradscribe.frontend.memory import outside, places, sequences
+from gradscribe.frontend.memory.aliasing import changing_items, check_store, refuse_store
+from gradscribe.frontend.memory.reach import hold, is_read_only
+from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import items_at_a_number, protocols
+from gradscribe.frontend.structures.indices import as_array
+from gradscribe.frontend.structures.keyed import check_hash, known_key
+from gradscribe.frontend.values.values import DictRef, ListRef, Ref, Static, TupleOf
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import BOOL, Array, Opaque, Scalar, Type
+from gradscribe.primitives.control import SET
+from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE, may_repeat
+from gradscribe.primitives.registry import PRIMITIVES
+
+
+@as_python(operator.setitem)
+def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any) -> None:
+    """`owner[index] = item`."""
+    owner = outside.opened(lowering, owner)
+    if isinstance(owner, (ListRef, DictRef)) and owner.storage in lowering.outside.entered:
+        item = converted(lowering, item)
+    check_hash(lowering, node, owner, index)
+    given = index_argument(index), item
+    if protocols.call(lowering, node, owner, "__setitem__", *given) is not None:
+        return
+    if isinstance(owner, Ref):
+        store(lowering, node, part_of(owner, step_to(lowering, node, owner, index)), item)
+    elif isinstance(owner, DictRef):
+        key = known_key(lowering, node, owner, index)
+        give_items(lowering, node, owner, lowering.contents[owner.storage] | {key: item})
+    elif isinstance(owner, ListRef):
+        _store_in_list(lowering, node, owner, index, item)
+    elif isinstance(owner, TupleOf):
+        what = f"'{owner.cls.__name__}' object does not support item assignment"
+        lowering.raises(node, TypeError(what))
+    elif unknown.is_opaque(owner):
+        object_arrays.store(lowering, node, owner, index, item)
+    else:
+        lowering.unsupported(
+            node,
+            "items of this value cannot be stored",
+            "store to the items of an array, a list or a dict",
+        )
+
+
+def give_items(lowering: Lowering, node: Any, owner: DictRef, items: dict[Any, Any]) -> None:
+    """Let a dict have these items from now on."""
+    with changing_items(lowering, node, owner.storage):
+        lowering.contents[owner.storage] = items
+
+
+def _store_in_list(lowering: Lowering, node: Any, owner: ListRef, index: Any, item: Any) -> None:
+    if owner.storage in lowering.loops.sliced:
+        refuse_store(lowering, node, owner.storage.name, "the slice that the loop runs over")
+    if isinstance(index, slice):
+        contents = lowering.contents[owner.storage]
+        if isinstance(contents, tuple):
+            index = items_at_a_number.place_among(lowering, owner, contents, index)
+        store_section(lowering, node, (owner, index, item), {})
+        return
+    with changing_items(lowering, node, owner.storage):
+        lowering.contents[owner.storage] = _with_item(lowering, node, owner, index, item)
+
+
+def _with_item(lowering: Lowering, node: Any, owner: ListRef, index: Any, item: Any) -> Any:
+    """The contents of a list after a store."""
+    contents = lowering.contents[owner.storage]
+    if isinstance(contents, tuple):
+        index = items_at_a_number.place_among(lowering, owner, contents, index)
+        if isinstance(index, Static) and isinstance(index.value, int):
+            items = list(contents)
+            try:
+                items[index.value] = item
+            except IndexError as error:
+                lowering.unsupported(
+                    node, f"this item cannot be stored: {error}", "grow the list with `append`"
+                )
+            return tuple(items)
+    position = index.value if isinstance(index, Static) else lowering.value(index)
+    x = sequences.run_time_value(lowering, owner)
+    hold(lowering, owner.storage, [item])
+    arguments = {"x": x, "index": position, "value": lowering.value(item)}
+    return lowering.emit(SET, arguments, name=owner.storage.name)
+
+
+def store(lowering: Lowering, node: Any, target: Ref, item: Any) -> None:
+    """Store a number or an array to a view (the whole array for an empty path)."""
+    is_nested = isinstance(item, (TupleOf, ListRef))
+    item = as_array(lowering, node, item)
+    if is_nested and _rank(lowering, item) > _rank(lowering, target):
+        lowering.raises(node, ValueError("setting an array element with a sequence"))
+    _change(lowering, node, STORE, target, lowering.value(item))
+
+
+def _rank(lowering: Lowering, item: Any) -> int:
+    rank: int = getattr(lowering.value(item).type, "rank", 0)
+    return rank
+
+
+def _augmented(target: Any, callee: Any, item: Any) -> None:
+    """What Python does for `target op= item`, to an example."""
+    target[...] = callee(target, item)
+
+
+@as_python(_augmented)
+def augment(lowering: Lowering, node: Any, target: Ref, callee: Any, item: Any) -> None:
+    """`target op= item` for a view of an array, in place as NumPy does it; for one element, or
+    gathered ones, by reading, computing and storing."""
+    item = as_array(lowering, node, item)
+    if callee is operator.matmul and _rank(lowering, item) < 2:
+        lowering.raises(node, ValueError("`@=` takes an array with at least two axes"))
+    value, old = lowering.value(item), lowering.load(target)
+    if isinstance(old.type, Array):
+        check_dtype(lowering, node, target, value.type)
+        if callee is not operator.matmul and _rank(lowering, item) > old.type.rank:
+            what = "non-broadcastable output operand: it has fewer axes than what it is changed by"
+            lowering.raises(node, ValueError(what))
+    steps = [step[:2] for step in target.path]
+    keeps = 2 <= _dtype_kind(old.type) >= _dtype_kind(value.type)
+    if callee in (operator.add, operator.sub) and keeps and not may_repeat(tuple(steps)):
+        accumulate(lowering, node, target, callee, item)
+        return
+    primitive = PRIMITIVES[callee]
+    names = list(primitive.signature.parameters) if primitive.signature else ["x", "y"]
+    result = lowering.emit(primitive, {names[0]: old, names[1]: value}, callee)
+    if isinstance(old.type, Array):
+        check_dtype(lowering, node, target, result.type)
+    _change(lowering, node, STORE, target, result)
+
+
+def accumulate(lowering: Lowering, node: Any, target: Ref, callee: Any, item: Any) -> None:
+    """Add to a view (or subtract from it); where a gathered element comes twice, twice."""
+    value = lowering.value(as_array(lowering, node, item))
+    check_dtype(lowering, node, target, value.type)
+    if callee is operator.sub:
+        value = lowering.emit(PRIMITIVES[operator.neg], {"x": value}, operator.neg)
+    _change(lowering, node, ACCUMULATE, target, value)
+
+
+def _dtype_kind(type_: Type) -> int:
+    """bool, integer, floating, complex as 0 to 3."""
+    kind = np.dtype(getattr(type_, "dtype", "O")).kind
+    return "bifc".find(kind.replace("u", "i"))
+
+
+def check_dtype(lowering: Lowering, node: Any, target: Ref, item: Type) -> None:
+    """Refuse what NumPy refuses: in place, a result must fit the dtype of the array."""
+    if not isinstance(item, (Array, Scalar)):
+        return
+    contents: Value = lowering.contents[target.storage]
+    assert isinstance(contents.type, Array)
+    dtype = contents.type.dtype
+    kinds = "biufc"
+    kind, given = (np.dtype(name).kind for name in (dtype, item.dtype))
+    if kinds.index(given.replace("u", "i")) > kinds.index(kind):
+        lowering.unsupported(
+            node,
+            f"NumPy does not store a {item.dtype} result in an array of {dtype} in place",
+            "convert the array first, as in `a = a.astype(float)`",
+            python=TypeError,
+        )
+
+
+def _change(lowering: Lowering, node: Any, primitive: Any, target: Ref, value: Value) -> None:
+    storage = target.storage
+    if is_read_only(target):
+        lowering.unsupported(
+            node, "this array is read-only", "make a copy of it (`.copy()`)", python=ValueError
+        )
+    check_store(lowering, node, storage)
+    if isinstance(value.type, Array) and not value.type.rank:
+        value = _as_element(lowering, target, value)
+    value = unknown.as_it_is(lowering, value)
+    path = tuple((step, arguments) for step, arguments, _ in target.path)
+    contents: Value = lowering.contents[storage]
+    if _is_floating(value) and number_classes.may_hold_integers(lowering, contents):
+        _refuse_integers(lowering, contents)
+    with places.changing(lowering, storage):
+        lowering.contents[storage] = lowering.emit(
+            primitive,
+            {"x": contents, "value": value, "path": path},
+            name=storage.name or contents.name,
+        )
+    lowering.changes.stored.add(storage)
+
+
+def _is_floating(value: Value) -> bool:
+    return isinstance(value.type, (Array, Scalar)) and np.dtype(value.type.dtype).kind in "fc"
+
+
+def _refuse_integers(lowering: Lowering, array: Value) -> None:
+    """Refuse at run time an array of integers, which cuts off what is stored to it, where it is
+    compiled as one of floats."""
+    found = unknown.emit(lowering, getattr, (array, Static("dtype")), {}, Opaque(np.dtype))
+    assert isinstance(array.type, Array)
+    dtype = Static(np.dtype(array.type.dtype))
+    is_same = unknown.emit(lowering, operator.eq, (found, dtype), {}, BOOL)
+    what = "numbers are stored to an array of integers, which cuts them off"
+    lowering.check(is_same, what, "make it of floats")
+
+
+def _as_element(lowering: Lowering, target: Ref, value: Value) -> Value:
+    """An array without axes as the number that it is, where one element is stored to."""
+    if isinstance(lowering.load(target).type, Array):
+        return value
+    return lowering.emit(GETITEM, {"x": value, "index": ()})

@@ -1,0 +1,230 @@
+"""Reading items: of arrays, lists, tuples and dicts.
+
+A basic index of an array gives a view of its storage; what is gathered is an array of its own.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from gradscribe.frontend.containers import index_tricks
+from gradscribe.frontend.joins.branches import raise_here
+from gradscribe.frontend.kinds import number_classes, presence, ranges, tensors
+from gradscribe.frontend.kinds.raised import as_python
+from gradscribe.frontend.memory import outside, places, sequences
+from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.state.definitions import NotYetKnownError
+from gradscribe.frontend.state.interruptions import MisfitError
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import items_at_a_number, protocols
+from gradscribe.frontend.structures.indices import Step, step_of
+from gradscribe.frontend.structures.keyed import by_computed_key, check_hash, known_key
+from gradscribe.frontend.values import texts
+from gradscribe.frontend.values.values import (
+    DictRef,
+    FlatRef,
+    Iteration,
+    ListRef,
+    ObjectRef,
+    Ref,
+    Static,
+    TupleOf,
+    ViewOf,
+)
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import Scalar
+from gradscribe.primitives.control import COPY, GET, STOP_GRADIENT
+from gradscribe.primitives.indexing import GATHER
+from gradscribe.primitives.registry import PRIMITIVES
+
+
+@as_python(operator.getitem)
+def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
+    """`owner[index]`."""
+    if isinstance(owner, ObjectRef) and (
+        id(owner.target) in lowering.outside.opened or not isinstance(index, Static)
+    ):
+        owner = outside.opened(lowering, owner)
+    check_hash(lowering, node, owner, index)
+    special = index_tricks.joined(lowering, node, owner, index)
+    if special is None:
+        special = protocols.call(lowering, node, owner, "__getitem__", index_argument(index))
+    if special is not None:
+        return special
+    if isinstance(owner, Value) and isinstance(owner.type, Scalar) and not owner.type.weak:
+        return _read_number(lowering, node, owner, index)
+    if isinstance(owner, Ref):
+        return _read_array(lowering, node, owner, step_to(lowering, node, owner, index))
+    items = by_computed_key(lowering, owner, index)
+    if items is not None:
+        return protocols.call(lowering, node, items, "__getitem__", index)
+    if isinstance(owner, DictRef):
+        return _read_dict(lowering, node, owner, index)
+    if isinstance(owner, ViewOf) and not lowering.frame.is_of_package:
+        error = TypeError(f"'dict_{owner.kind}' object is not subscriptable")
+        lowering.raises(node, error, "", "make a list of it first, as in `list(d.values())[0]`")
+    if isinstance(owner, TupleOf):
+        return _read_items(lowering, node, owner, owner.items, index)
+    if isinstance(owner, ListRef):
+        return _read_list(lowering, node, owner, index)
+    if isinstance(owner, ObjectRef) and isinstance(index, Static):
+        return outside.item_of_object(lowering, node, owner, index.value)
+    place = index_argument(index)
+    if isinstance(owner, Static) and isinstance(place, Static):
+        try:
+            return Static(owner.value[place.value])
+        except (TypeError, LookupError) as error:
+            lowering.raises(node, error, f"this item cannot be read: {error}")
+    if isinstance(owner, Iteration) and owner.kind == "range":
+        return ranges.section(lowering, node, owner, index)
+    if unknown.is_opaque(owner) or texts.is_text(owner):
+        return unknown.operate(lowering, node, operator.getitem, (owner, index))
+    return lowering.unsupported(
+        node, "this value cannot be indexed", "index an array, a list, a tuple or a dict"
+    )
+
+
+def index_argument(index: Any) -> Any:
+    """An index as it is handed to `__getitem__`."""
+    if isinstance(index, slice):
+        parts = (index.start, index.stop, index.step)
+        if all(part is None or isinstance(part, Static) for part in parts):
+            return Static(slice(*(None if part is None else part.value for part in parts)))
+    return index
+
+
+def step_to(lowering: Lowering, node: Any, owner: Ref, index: Any) -> Step:
+    """The step from an array to what `[index]` is."""
+    step = step_of(lowering, node, index)
+    if step[0] is GATHER:
+        tensors.refuse_index(lowering, node, owner, step[1]["index"])
+    return step
+
+
+def _read_array(lowering: Lowering, node: Any, owner: Ref, step: Step) -> Any:
+    if step[0] is GATHER:
+        return lowering.wrap(lowering.emit(GATHER, {"x": lowering.load(owner), **step[1]}))
+    view = part_of(owner, step)
+    try:
+        value = lowering.load(view)
+    except MisfitError as error:
+        error.location = lowering.location(node)
+        raise
+    found = value if isinstance(value.type, Scalar) else view
+    if isinstance(owner, FlatRef) and isinstance(found, Ref):
+        found = lowering.wrap(lowering.emit(COPY, {"x": value}))
+    return cut(lowering, found) if lowering.cutting else found
+
+
+def _read_number(lowering: Lowering, node: Any, owner: Value, index: Any) -> Any:
+    """A NumPy number is indexed as an array without axes; `x[()]` is the number itself."""
+    if presence.catches(lowering, TypeError):
+        classes = number_classes.possible(lowering, owner)
+        if len(classes) > 1:
+            number_classes.refuse_several(lowering, node, classes)
+    if isinstance(index, TupleOf) and not index.items:
+        return owner
+    return read_item(lowering, node, _as_array(lowering, node, owner), index)
+
+
+def _as_array(lowering: Lowering, node: Any, number: Value) -> Any:
+
+    return lowering.apply_primitive(node, PRIMITIVES[np.array], np.array, (number,), {})
+
+
+def cut(lowering: Lowering, item: Any) -> Any:
+    """The value without derivative (`.data`, `.detach()`, the argument of `.item()`)."""
+    shared = frozenset({item.storage}) if isinstance(item, Ref) else frozenset()
+    return lowering.wrap(lowering.emit(STOP_GRADIENT, {"x": lowering.value(item)}), shared)
+
+
+def converted(lowering: Lowering, item: Any) -> Any:
+    """What a container from outside is given: with a Tensor around, `float(x)` is a number there,
+    and belongs to no graph."""
+    made = lowering.builder.definition(item) if isinstance(item, Value) else None
+    is_number = made is not None and made.callee in (float, complex)
+    return cut(lowering, item) if is_number and lowering.has_tensors else item
+
+
+def part_of(owner: Ref, step: Step) -> Ref:
+    """The part of an array that a step leads to."""
+    return Ref(owner.storage, (*owner.path, step))
+
+
+def _read_dict(lowering: Lowering, node: Any, owner: DictRef, index: Any) -> Any:
+    key = known_key(lowering, node, owner, index)
+    contents = lowering.contents[owner.storage]
+    if key not in contents:
+        lowering.raises(node, KeyError(key), f"the dict has no key {key!r}")
+    return contents[key]
+
+
+def _read_list(lowering: Lowering, node: Any, owner: ListRef, index: Any) -> Any:
+    contents = lowering.contents[owner.storage]
+    if isinstance(contents, tuple):
+        return _read_items(lowering, node, owner, contents, index)
+    return _read_sequence(lowering, node, owner, index)
+
+
+def _read_items(
+    lowering: Lowering, node: Any, owner: Any, items: tuple[Any, ...], index: Any
+) -> Any:
+    if not items and isinstance(owner, TupleOf) and isinstance(index, Value):
+        error = IndexError("tuple index out of range")
+        lowering.raises(node, error, f"this item cannot be read: {error}")
+    index = items_at_a_number.place_among(lowering, owner, items, index)
+    if isinstance(index, slice):
+        (section,) = step_of(lowering, node, index)[1]["index"]
+        parts = (section.start, section.stop, section.step)
+        if not any(isinstance(part, Value) for part in parts):
+            try:
+                chosen = items[slice(*parts)]
+            except (TypeError, ValueError) as error:
+                lowering.raises(node, error)
+            return sequences.rebuilt(lowering, owner, chosen)
+        if isinstance(owner, TupleOf):
+            owner = sequences.new_list(lowering, items)
+        return sequences.section(lowering, owner, section)
+    if isinstance(index, Static):
+        is_list = isinstance(owner, ListRef) and not items
+        if is_list and lowering.assumed and not lowering.attempts:
+            _raise_for_empty(lowering)
+        try:
+            return items[index.value]
+        except (IndexError, TypeError) as error:
+            lowering.raises(node, error, f"this item cannot be read: {error}")
+    held = sequences.new_list(lowering, items)
+    sequences.run_time_value(lowering, held)
+    return _read_sequence(lowering, node, held, index, owner)
+
+
+def _read_sequence(
+    lowering: Lowering, node: Any, owner: ListRef, index: Any, original: Any = None
+) -> Any:
+    """original: the list itself, where `owner` stands for what it holds now."""
+    if isinstance(index, slice):
+        (section,) = step_of(lowering, node, index)[1]["index"]
+        return sequences.section(lowering, owner, section)
+    position = index.value if isinstance(index, Static) else lowering.value(index)
+    if lowering.assumed and sequences.is_empty(lowering, owner):
+        _raise_for_empty(lowering)
+    value = lowering.value(owner)
+    item = lowering.emit(GET, {"x": value, "index": position})
+    found = lowering.wrap(item, owner.storage.reached)
+    if isinstance(found, (Ref, ListRef)):
+        found.storage.read_only = owner.storage.read_only
+    levels, original = owner.storage.levels, original or owner
+    if levels and isinstance(found, (Ref, ListRef)) and isinstance(original, ListRef):
+        found.storage.levels = levels - 1
+        places.put(lowering, found.storage, original.storage, value, position)
+    return found
+
+
+def _raise_for_empty(lowering: Lowering) -> NoReturn:
+    """An item of a list that is empty, as far as is known, on a path: it raises if it is taken. A
+    loop that adds items is lowered again."""
+    raise_here(lowering, IndexError, "list index out of range")
+    raise NotYetKnownError(None, lowering.builder.location)

@@ -1,1 +1,0 @@
-"""Data: subscripts, lists, dicts, objects, and values taken apart into structures."""

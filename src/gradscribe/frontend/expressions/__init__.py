@@ -1,0 +1,1 @@
+"""Expressions and assignments: tree node in, frontend value out."""

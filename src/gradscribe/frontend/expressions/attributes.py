@@ -1,0 +1,260 @@
+"""Attributes of frontend values: of static objects, of `self`, of arrays and numbers."""
+
+from __future__ import annotations
+
+import collections
+import enum
+import inspect
+import itertools
+import operator
+import types
+from collections.abc import ItemsView, KeysView, ValuesView
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend.calls import application, introspection
+from gradscribe.frontend.containers.shapes import shape_of
+from gradscribe.frontend.containers.subscripts import cut
+from gradscribe.frontend.expressions import exception_attributes
+from gradscribe.frontend.interface import Path
+from gradscribe.frontend.kinds import known_sets, number_classes, presence, tensors
+from gradscribe.frontend.kinds.raised import as_python
+from gradscribe.frontend.memory import outside
+from gradscribe.frontend.memory.iterators import turn
+from gradscribe.frontend.objects import object_attributes, object_stores
+from gradscribe.frontend.opaque import foreign, unknown
+from gradscribe.frontend.state import dependencies, handlers, wording
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import class_attributes, instances
+from gradscribe.frontend.values.values import (
+    BoundMethod,
+    DictRef,
+    FlatRef,
+    Iteration,
+    ListRef,
+    ObjectRef,
+    OneShot,
+    Ref,
+    Static,
+    Super,
+    TupleOf,
+    ViewOf,
+    is_number,
+)
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import Array, Opaque, Scalar, is_complex
+from gradscribe.primitives.contract_kinds import HOLDS
+from gradscribe.primitives.registry import METHODS, PRIMITIVES
+
+
+@as_python(getattr)
+def attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+    """`owner.name`."""
+    if isinstance(owner, Static) and name != "__dict__":
+        outside.refuse_derived_number(lowering, owner.value, "")
+        if isinstance(owner.value, enum.Enum) or not is_number(owner):
+            return _static_attribute(lowering, node, owner.value, name)
+    if name == "__dict__":
+        what = "the attribute `__dict__` is not supported: it is another name for all attributes"
+        lowering.unsupported(node, what, "use the attributes, or `getattr` and `setattr`")
+    if name == "__class__":
+        introspection.refuse_other_class(lowering, node, owner)
+        return Static(introspection.known_class(lowering, node, owner))
+    if instances.is_object(owner):
+        return object_attributes.read(lowering, node, owner, name)
+    if isinstance(owner, Super):
+        return class_attributes.read_super(lowering, node, owner, name)
+    if isinstance(owner, TupleOf) and issubclass(owner.cls, tuple):
+        found = _namedtuple_attribute(lowering, node, owner, name)
+        if found is not None:
+            return found
+    if isinstance(owner, Ref):
+        return _array_attribute(lowering, node, owner, name)
+    if is_number(owner):
+        return _number_attribute(lowering, node, owner, name)
+    if exception_attributes.is_exception(owner):
+        return exception_attributes.attribute(lowering, node, owner, name)
+    if unknown.is_opaque(owner):
+        return unknown.attribute(lowering, owner, name)
+    classes = _classes_of(owner)
+    introspection.refuse_of_derived(lowering, node, owner, name)
+    if classes:
+        _refuse_missing(lowering, node, classes, name)
+    return BoundMethod(owner, name)
+
+
+def _classes_of(owner: Any) -> tuple[type, ...]:
+    """What a built-in object may be an object of; none where that is not known."""
+    if isinstance(owner, ViewOf):
+        return (_VIEWS[owner.kind],)
+    if isinstance(owner, TupleOf):
+        return (owner.cls,)
+    if isinstance(owner, Iteration):
+        return (range,) if owner.kind == "range" else ()
+    return _CLASSES.get(type(owner), ())
+
+
+_VIEWS = {"keys": KeysView, "values": ValuesView, "items": ItemsView}
+_CLASSES = {
+    ListRef: (list,),
+    DictRef: (dict, collections.OrderedDict),
+    OneShot: (types.GeneratorType, type(iter(())), itertools.chain),
+}
+
+
+def method_or_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+    """`owner.name`, to be called."""
+    if unknown.is_opaque(owner) or (name == "size" and tensors.attribute_of(lowering, owner, name)):
+        return BoundMethod(owner, name)
+    return attribute(lowering, node, owner, name)
+
+
+def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+    """An attribute of a module, class or function. Those of the user's own are read at each
+    call, or guarded: they may change."""
+    if isinstance(owner, set) and not hasattr(frozenset, name) and hasattr(owner, name):
+        known_sets.refuse_change(lowering, node, Static(owner))
+    if not hasattr(owner, name):
+        said = getattr(owner, "__name__", repr(owner))
+        what = f"`{said}` has no attribute `{name}`"
+        lowering.raises(node, AttributeError(what), what, wording.near(name, dir(owner)))
+    if object_stores.is_stored(lowering, owner, name):
+        return object_attributes.read(lowering, node, ObjectRef(owner, Path(owner)), name)
+    if isinstance(owner, (enum.Enum, str, bytes)) and not dependencies.is_library(type(owner)):
+        found = inspect.getattr_static(owner, name)
+        if isinstance(found, property) and found.fget is not None:
+            return lowering.call(node, Static(found.fget), (Static(owner),), {})
+        if not hasattr(type(found), "__get__"):
+            return outside.external(lowering, found, Path(owner).attribute(name), name)
+    value = getattr(owner, name)
+    is_fixed = not isinstance(owner, dependencies.HOLDERS) or dependencies.is_library(owner)
+    if isinstance(owner, type) and (not is_fixed or owner in dependencies.LOCAL_CLASSES):
+        kind = inspect.getattr_static(owner, name, None)
+        if isinstance(kind, (staticmethod, classmethod)):
+            return class_attributes.of_static_class(lowering, node, owner, name, kind)
+    if is_fixed:
+        return Static(value)
+    return outside.external(lowering, value, Path(owner).attribute(name), name)
+
+
+def _namedtuple_attribute(lowering: Lowering, node: Any, owner: TupleOf, name: str) -> Any:
+    """A field of a namedtuple, or what its class has; None where that is a method of tuples."""
+    fields: tuple[str, ...] = getattr(owner.cls, "_fields", ())
+    if name in fields:
+        return owner.items[fields.index(name)]
+    if name in vars(tuple) or name in handlers.NAMEDTUPLE_METHODS or name == "_make":
+        return None
+    return class_attributes.of_class(lowering, node, owner, owner.cls, name)
+
+
+def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> Any:
+    type_ = lowering.load(owner).type
+    assert isinstance(type_, Array)
+    if name == "shape":
+        return shape_of(lowering, owner)
+    if name == "ndim":
+        return Static(type_.rank)
+    if name in _OF_DTYPES and number_classes.are_several(lowering, lowering.load(owner)):
+        number_classes.refuse_dtype(lowering, node)
+    if name == "dtype":
+        return Static(tensors.dtype_of(lowering, owner, type_.dtype))
+    if name == "itemsize":
+        return Static(np.dtype(type_.dtype).itemsize)
+    if tensors.is_tensor(lowering, owner):
+        return _tensor_attribute(lowering, node, owner, name)
+    if name == "data":
+        return unknown.call(lowering, node, memoryview, (owner,), {})
+    if name == "flat":
+        found = application.apply_method(lowering, node, owner, "ravel", (), {})
+        return (
+            FlatRef(found.storage, found.path, turn(lowering)) if isinstance(found, Ref) else found
+        )
+    if name in ("T", "mT", "size", "real", "imag") and name in METHODS:
+        return application.apply_method(lowering, node, owner, name, (), {})
+    if name == "nbytes":
+        size = application.apply_method(lowering, node, owner, "size", (), {})
+        itemsize = Static(np.dtype(type_.dtype).itemsize)
+        return lowering.call(node, Static(operator.mul), (size, itemsize), {})
+    if name in _ADDRESSES:
+        made = Opaque(_ADDRESSES[name])
+        return foreign.call(lowering, node, getattr, ((owner, Static(name)), {}), made, HOLDS)
+    if name not in METHODS and hasattr(np.ndarray, name):
+        if not callable(getattr(np.ndarray, name)):
+            what = f"the attribute `{name}` of an array is not supported"
+            lowering.unsupported(node, what, "use its shape, dtype or elements")
+    elif name not in METHODS:
+        what = f"an array has no attribute `{name}`"
+        lowering.raises(node, AttributeError(what), what, wording.near(name, dir(np.ndarray)))
+    return BoundMethod(owner, name)
+
+
+_OF_DTYPES = frozenset({"dtype", "itemsize", "nbytes"})
+
+_ADDRESSES: dict[str, type] = {"ctypes": type(np.zeros(1).ctypes), "__array_interface__": dict}
+"""Attributes that tell where an array's memory is, and of what class they are: whoever knows that
+may write to it."""
+
+ARRAY_OF: list[handlers.Handler] = []
+"""What `.array` of a Tensor means (entered by the layers above)."""
+
+
+def _tensor_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+    """An attribute of what is, or may be, a Tensor. `x.size` is the shape only where it is called:
+    as a number it is what programs over arrays mean by it."""
+    found = tensors.attribute_of(lowering, owner, name)
+    if name == "size" and found is not None:
+        if is_number(owner):
+            return Static(1)
+        return application.apply_method(lowering, node, owner, name, (), {})
+    if name == "array":
+        return ARRAY_OF[0](lowering, node, (owner,), {})
+    if isinstance(found, property):
+        return lowering.call(node, Static(found.fget), (owner,), {})
+    if found is None and not is_number(owner):
+        _refuse_missing(lowering, node, (np.ndarray,), name)
+    return BoundMethod(owner, name)
+
+
+def _number_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+    type_ = owner.type if isinstance(owner, Value) else lowering.value(owner).type
+    assert isinstance(type_, Scalar)
+    cls = type(np.zeros((), type_.dtype).item())
+    if isinstance(owner, Value):
+        classes = number_classes.possible(lowering, owner)
+        is_caught = presence.catches(lowering, AttributeError)
+        if len({hasattr(each, name) for each in classes}) > 1 and is_caught:
+            number_classes.refuse_several(lowering, node, classes)
+        if name in _OF_DTYPES and len(classes) > 1:
+            number_classes.refuse_dtype(lowering, node)
+    if type_.weak and not hasattr(cls, name) and lowering.frame.called_at is None:
+        lowering.raises(node, AttributeError(f"'{cls.__name__}' object has no attribute '{name}'"))
+    if name == "shape" and not type_.weak:
+        return TupleOf(())
+    if name == "ndim" and not type_.weak:
+        return Static(0)
+    if name in ("itemsize", "nbytes") and not type_.weak:
+        return Static(np.dtype(type_.dtype).itemsize)
+    if name == "dtype" and not type_.weak:
+        return Static(tensors.dtype_of(lowering, owner, type_.dtype))
+    if name == "data":
+        return cut(lowering, owner)
+    if name == "real" and type_.weak and type_.dtype == "bool":
+        return lowering.apply_primitive(node, PRIMITIVES[int], int, (owner,), {})
+    if name == "T" or (name == "real" and not is_complex(type_)):
+        return owner
+    if name in ("real", "imag"):
+        return application.apply_method(lowering, node, owner, name, (), {})
+    cls = np.dtype(type_.dtype).type
+    _refuse_missing(lowering, node, (type(cls(0).item()) if type_.weak else cls,), name)
+    return _tensor_attribute(lowering, node, owner, name)
+
+
+def _refuse_missing(lowering: Lowering, node: Any, classes: tuple[type, ...], name: str) -> None:
+    """Say that neither values of these classes nor Tensors, if there may be any, have such an
+    attribute."""
+    may_be_tensor = lowering.has_tensors or lowering.frame.called_at is not None
+    kinds = (*classes, *tensors.CLASSES) if may_be_tensor else classes
+    if not any(hasattr(each, name) for each in kinds):
+        what = f"`{classes[0].__name__}` has no attribute `{name}`"
+        lowering.raises(node, AttributeError(what), what, wording.near(name, dir(classes[0])))

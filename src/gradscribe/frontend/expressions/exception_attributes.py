@@ -1,0 +1,56 @@
+"""What is read of an exception that was caught: its `args`, or attributes.
+
+At run time an exception is an object of which nothing is known: numbers in it would lose their
+derivative. Those in `args` are found where the exception was made, all else is refused.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from gradscribe.frontend.kinds import varying
+from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Static, TupleOf
+from gradscribe.ir.core import Value, map_operands
+from gradscribe.ir.types import Scalar
+from gradscribe.primitives.raising import makes_exception
+
+
+def is_exception(item: Any) -> bool:
+    """Whether this is an exception that is made at run time."""
+    cls = item.type.cls if unknown.is_opaque(item) else None
+    return isinstance(cls, type) and issubclass(cls, BaseException)
+
+
+def attribute(lowering: Lowering, node: Any, owner: Value, name: str) -> Any:
+    """`owner.name` of an exception."""
+    if name == "__traceback__":  # where it was raised, not what it carries
+        return unknown.attribute(lowering, owner, name)
+    made = lowering.builder.definition(owner)
+    if made is None or not makes_exception(made.callee):
+        return _refuse(lowering, node, name)
+    if not any(varying.may_vary(lowering, operand) for operand in made.operands):
+        return unknown.attribute(lowering, owner, name)
+    if name != "args" or isinstance(made.callee.__init__, types.FunctionType):
+        return _refuse(lowering, node, name)
+    given = map_operands(made.attributes["args"], lambda operand: made.operands[operand.index])
+    items = tuple(map(_item, given))
+    return _refuse(lowering, node, name) if None in items else TupleOf(items)
+
+
+def _item(argument: Any) -> Any:
+    """A number or constant that an exception is given; None for what can be changed later."""
+    if isinstance(argument, (str, bytes, int, float, complex)):
+        return Static(argument)
+    is_number = isinstance(argument, Value) and isinstance(argument.type, Scalar)
+    return argument if is_number else None
+
+
+def _refuse(lowering: Lowering, node: Any, name: str) -> Any:
+    return lowering.unsupported(
+        node,
+        f"`{name}` is read of an exception, which may carry what is differentiated",
+        "assign that to a variable before the exception is raised",
+    )

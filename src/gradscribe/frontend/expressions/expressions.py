@@ -1,0 +1,439 @@
+"""Lowering of expressions: gast node in, frontend value out.
+
+`EXPRESSIONS` maps each kind of node to its handler; what is missing there is refused.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from gradscribe.frontend.calls import inlining, iterator_tools
+from gradscribe.frontend.calls.operators import BINARY, UNARY, compare
+from gradscribe.frontend.containers import keyed_dicts, sets, unpacking
+from gradscribe.frontend.containers.subscripts import read_item
+from gradscribe.frontend.expressions import comprehensions
+from gradscribe.frontend.expressions.attributes import method_or_attribute
+from gradscribe.frontend.joins.splitting import choose, for_each_kind, note_decider, resolved
+from gradscribe.frontend.kinds import tensors
+from gradscribe.frontend.memory import kept_memory, outside, scope
+from gradscribe.frontend.memory.sequences import new_list
+from gradscribe.frontend.opaque import foreign
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.syntax.bindings import dotted
+from gradscribe.frontend.syntax.refusals import refused
+from gradscribe.frontend.values.values import (
+    BoundMethod,
+    DictRef,
+    Either,
+    Ref,
+    Static,
+    TupleOf,
+    Unbound,
+    is_number,
+)
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import Array, Scalar
+from gradscribe.primitives.control import FORMAT
+
+
+def expression(lowering: Lowering, node: Any) -> Any:
+    """The frontend value of an expression."""
+    handler = EXPRESSIONS.get(type(node))
+    if handler is None:
+        what, advice = refused(node, "expressions")
+        lowering.unsupported(node, what, advice)
+    result = handler(lowering, node)
+    if isinstance(result, Either) and not _may_be_either(node):
+        return resolved(lowering, result)
+    return result
+
+
+def _may_be_either(node: Any) -> bool:
+    """Whether an expression may make a value of two kinds, or have one that is made in the same
+    statement; whatever else gives one reads it."""
+    if isinstance(node, (gast.Attribute, gast.Subscript)):
+        return _may_be_either(node.value)
+    return isinstance(node, _MAKING_EITHER)
+
+
+_MAKING_EITHER = (gast.IfExp, gast.Call, gast.BoolOp, gast.BinOp, gast.UnaryOp, gast.Compare)
+
+
+def _constant(lowering: Lowering, node: Any) -> Any:
+    return Static(node.value)
+
+
+def _name(lowering: Lowering, node: Any) -> Any:
+    found = resolved(lowering, scope.lookup(lowering, node, node.id))
+    if isinstance(found, Unbound):
+        scope.refuse_unbound(lowering, node, node.id, found)
+    return found
+
+
+def _binary(lowering: Lowering, node: Any) -> Any:
+    left, right = expression(lowering, node.left), expression(lowering, node.right)
+    callee = BINARY[type(node.op)]
+
+    def operated(a: Any, b: Any) -> Any:
+        operands = tensors.promoted(lowering, node, callee, a, b)
+        return lowering.operate(node, callee, *operands)
+
+    return for_each_kind(lowering, node, (left, right), operated)
+
+
+def _unary(lowering: Lowering, node: Any) -> Any:
+    if isinstance(node.op, gast.Not):
+        return _negation(lowering, node)
+    operand, callee = expression(lowering, node.operand), UNARY[type(node.op)]
+    return for_each_kind(lowering, node, (operand,), lambda a: lowering.operate(node, callee, a))
+
+
+def _negation(lowering: Lowering, node: Any) -> Any:
+    """`not a`: only the truth of the operand counts."""
+    known = lowering.truth(condition(lowering, node.operand))
+    if isinstance(known, bool):
+        return Static(not known)
+    return lowering.operate(node, operator.not_, known)
+
+
+def _boolean(lowering: Lowering, node: Any) -> Any:
+    """`a and b`, `a or b`: the value of the operand that decided."""
+    return _until_decided(lowering, node, lambda part: expression(lowering, part))
+
+
+def condition(lowering: Lowering, node: Any) -> Any:
+    """The value of an expression of which the truth alone counts, as in a test: of `a and b` and
+    `a or b`, whether they hold, so that a list and a comparison may stand side by side."""
+    if not isinstance(node, gast.BoolOp):
+        return expression(lowering, node)
+
+    def flag(part: Any) -> Any:
+        known = lowering.truth(condition(lowering, part))
+        if isinstance(known, bool):
+            return Static(known)
+        if isinstance(known.type, Scalar) and known.type.dtype != "bool":
+            return lowering.operate(part, operator.ne, known, Static(0))
+        return known
+
+    return _until_decided(lowering, node, flag)
+
+
+def _until_decided(lowering: Lowering, node: Any, evaluate: Callable[[Any], Any]) -> Any:
+    """The operands of `and` or `or` in turn, up to the one that decides: that one."""
+    is_and = isinstance(node.op, gast.And)
+
+    def rest(position: int) -> Any:
+        item = evaluate(node.values[position])
+        if position == len(node.values) - 1:
+            return item
+        return for_each_kind(lowering, node, (item,), functools.partial(decided, position))
+
+    def decided(position: int, item: Any) -> Any:
+        known = lowering.truth(item)
+        if isinstance(known, Value):  # also that of an operand that has decided before
+            known = lowering.assumed.get(lowering.numbering.of(known), known)
+        if isinstance(known, bool):
+            return rest(position + 1) if known is is_and else item
+        sides = functools.partial(rest, position + 1), lambda: item
+        result = choose(lowering, node, known, *(sides if is_and else sides[::-1]))
+        note_decider(lowering, result, known, not is_and)
+        return result
+
+    return rest(0)
+
+
+def _compare(lowering: Lowering, node: Any) -> Any:
+    operands = [node.left, *node.comparators]
+
+    def link(position: int, left: Any) -> Any:
+        right, op = expression(lowering, operands[position + 1]), node.ops[position]
+        result = for_each_kind(
+            lowering, node, (left, right), lambda a, b: compare(lowering, node, op, a, b)
+        )
+        if position == len(node.ops) - 1:
+            return result
+        known = lowering.truth(result)
+        if isinstance(known, bool):
+            return link(position + 1, right) if known else result
+        return choose(lowering, node, known, lambda: link(position + 1, right), lambda: result)
+
+    return link(0, expression(lowering, node.left))
+
+
+def _conditional_expression(lowering: Lowering, node: Any) -> Any:
+    known = lowering.truth(condition(lowering, node.test))
+    if isinstance(known, bool):
+        return expression(lowering, node.body if known else node.orelse)
+    return choose(
+        lowering,
+        node,
+        known,
+        lambda: expression(lowering, node.body),
+        lambda: expression(lowering, node.orelse),
+    )
+
+
+def _items(lowering: Lowering, nodes: list[Any]) -> tuple[Any, ...]:
+    items: list[Any] = []
+    for node in nodes:
+        if isinstance(node, gast.Starred):
+            items += lowering.unpacked(node, expression(lowering, node.value))
+        else:
+            items.append(expression(lowering, node))
+    return tuple(items)
+
+
+def _tuple(lowering: Lowering, node: Any) -> Any:
+    return TupleOf(_items(lowering, node.elts))
+
+
+def _list(lowering: Lowering, node: Any) -> Any:
+    """A list display. From a `*` on of which only the run tells how many items there are, the list
+    is given the items part by part."""
+    items: list[Any] = []
+    for position, part in enumerate(node.elts):
+        starred = isinstance(part, gast.Starred)
+        item = expression(lowering, part.value if starred else part)
+        if starred and not unpacking.is_counted(lowering, item):
+            made = new_list(lowering, tuple(items))
+            _extend(lowering, node, made, item)
+            for rest in node.elts[position + 1 :]:
+                _extend(lowering, node, made, _section(lowering, rest))
+            return made
+        items += lowering.unpacked(part, item) if starred else [item]
+    return new_list(lowering, tuple(items))
+
+
+def _section(lowering: Lowering, node: Any) -> Any:
+    """The items that a part of a list display gives."""
+    if isinstance(node, gast.Starred):
+        return expression(lowering, node.value)
+    return new_list(lowering, (expression(lowering, node),))
+
+
+def _extend(lowering: Lowering, node: Any, items: Any, more: Any) -> None:
+    lowering.call(node, BoundMethod(items, "extend"), (more,), {})
+
+
+def _set(lowering: Lowering, node: Any) -> Any:
+    return sets.new_set(lowering, node, new_list(lowering, _items(lowering, node.elts)))
+
+
+def _dict(lowering: Lowering, node: Any) -> Any:
+    pairs: list[tuple[Any, Any]] = []
+    for key, value in zip(node.keys, node.values, strict=True):
+        if key is None:
+            other = outside.opened(lowering, expression(lowering, value))
+            if not isinstance(other, DictRef):
+                lowering.unsupported(
+                    node,
+                    "`**` of this value is not supported in a dict display",
+                    "give it a dict, or write the items out",
+                    python=TypeError,
+                )
+            pairs += [(Static(k), item) for k, item in lowering.contents[other.storage].items()]
+            continue
+        pairs.append((expression(lowering, key), expression(lowering, value)))
+    return keyed_dicts.new_dict(lowering, node, pairs)
+
+
+def _subscript(lowering: Lowering, node: Any) -> Any:
+    if isinstance(node.value, gast.Attribute) and node.value.attr == "data":
+        return _item_of_data(lowering, node)
+    owner, place = expression(lowering, node.value), index(lowering, node.slice)
+    return _item(lowering, node, owner, place)
+
+
+def _item_of_data(lowering: Lowering, node: Any) -> Any:
+    """`x.data[i]`: of an array with one axis the number that its memory holds there."""
+    array = expression(lowering, node.value.value)
+    place = index(lowering, node.slice)
+    is_array = isinstance(array, Ref) and not tensors.is_tensor(lowering, array)
+    type_ = lowering.load(array).type if is_array else None
+    if isinstance(type_, Array) and type_.rank == 1 and is_number(place):
+        item = _item(lowering, node, array, place)
+        return lowering.call(node, BoundMethod(item, "item"), (), {})
+    owner = lowering.attribute(node.value, array, "data")
+    return _item(lowering, node, owner, place)
+
+
+def _item(lowering: Lowering, node: Any, owner: Any, place: Any) -> Any:
+    return for_each_kind(
+        lowering, node, (owner, place), lambda a, b: read_item(lowering, node, a, b)
+    )
+
+
+def index(lowering: Lowering, node: Any) -> Any:
+    """The value of an index: slices become `Static(slice)`-like trees of frontend values."""
+    if isinstance(node, gast.Slice):
+        parts = (node.lower, node.upper, node.step)
+        return slice(*(None if part is None else expression(lowering, part) for part in parts))
+    if isinstance(node, gast.Tuple):
+        return TupleOf(tuple(part for item in node.elts for part in _indices(lowering, item)))
+    item = expression(lowering, node)
+    if isinstance(item, Static) and isinstance(item.value, slice):
+        parts = (item.value.start, item.value.stop, item.value.step)
+        return slice(*(None if part is None else Static(part) for part in parts))
+    return item
+
+
+def _indices(lowering: Lowering, node: Any) -> tuple[Any, ...]:
+    """One item of an index, or those of a starred one."""
+    if isinstance(node, gast.Starred):
+        return lowering.unpacked(node, expression(lowering, node.value))
+    return (index(lowering, node),)
+
+
+def _attribute(lowering: Lowering, node: Any) -> Any:
+    owner = expression(lowering, node.value)
+    return for_each_kind(lowering, node, (owner,), lambda a: lowering.attribute(node, a, node.attr))
+
+
+def _lambda(lowering: Lowering, node: Any) -> Any:
+    return inlining.local_function(lowering, node)
+
+
+def _formatted(lowering: Lowering, node: Any) -> Any:
+    """An f-string: static if all its parts are, else a value that is only passed along."""
+    parts: list[Any] = []
+    for part in node.values:
+        if isinstance(part, gast.Constant):
+            parts.append(part.value)
+            continue
+        item = expression(lowering, part.value)
+        form = "" if part.format_spec is None else _formatted(lowering, part.format_spec)
+        if isinstance(form, Static):
+            form = form.value
+        if not isinstance(form, str):
+            lowering.unsupported(
+                part,
+                "a computed format specification is not supported",
+                "write the format as a literal",
+            )
+        if isinstance(item, Static):
+            text = {-1: item.value, 114: repr(item.value), 115: str(item.value)}.get(
+                part.conversion, ascii(item.value)
+            )
+            try:
+                parts.append(format(text, form))
+            except (TypeError, ValueError) as error:
+                lowering.raises(part, error)
+        else:
+            parts.append((lowering.value(item), part.conversion, form))
+    if all(isinstance(part, str) for part in parts):
+        return Static("".join(parts))
+    values = [part[0] for part in parts if isinstance(part, tuple)]
+    if foreign.may_lead_to_memory(lowering, values):
+        kept_memory.bring_into_step(lowering)
+    return lowering.emit(FORMAT, {"parts": tuple(parts)})
+
+
+def _walrus(lowering: Lowering, node: Any) -> Any:
+
+    target = node.target
+    name = target.id if isinstance(target, gast.Name) else target.attr
+    item = lowering.named(expression(lowering, node.value), name)
+    lowering.assign(target, item)
+    return item
+
+
+def _owner(lowering: Lowering, node: Any) -> Any:
+    """The object whose method is called. A container from outside that the function only adds to
+    is changed where it is: that is an effect, like printing."""
+    adds = node is lowering.discarded and lowering.frame.is_only_grown(dotted(node.func.value))
+    if lowering.has_tensors and node.func.attr == "insert":
+        adds = False  # what belongs to the graph is added at the end only
+    outer, lowering.outside.as_objects = lowering.outside.as_objects, adds
+    try:
+        return expression(lowering, node.func.value)
+    finally:
+        lowering.outside.as_objects = outer
+
+
+def _call(lowering: Lowering, node: Any) -> Any:
+    callee = _callee(lowering, node)
+    if node.args and isinstance(node.args[0], gast.GeneratorExp) and not node.keywords:
+        stopping = comprehensions.stopping(callee, len(node.args))
+        if stopping is not None:
+            return stopping(lowering, *node.args)
+    if callee == Static(zip) and [*map(type, node.args)] == [gast.Starred] and not node.keywords:
+        rows = expression(lowering, node.args[0].value)
+        columns = iterator_tools.columns(lowering, node, rows)
+        if columns is not None:
+            return columns
+        arguments = lowering.unpacked(node.args[0], rows)
+    else:
+        arguments = _items(lowering, node.args)
+    keywords = _keywords(lowering, node)
+    return for_each_kind(
+        lowering,
+        node,
+        (callee, *arguments, *keywords.values()),
+        lambda function, *given: lowering.call(
+            node,
+            function,
+            given[: len(arguments)],
+            dict(zip(keywords, given[len(arguments) :], strict=True)),
+        ),
+    )
+
+
+def _callee(lowering: Lowering, node: Any) -> Any:
+    """What a call calls."""
+    if not isinstance(node.func, gast.Attribute):
+        return expression(lowering, node.func)
+    return for_each_kind(
+        lowering,
+        node,
+        (_owner(lowering, node),),
+        lambda owner: method_or_attribute(lowering, node, owner, node.func.attr),
+    )
+
+
+def _keywords(lowering: Lowering, node: Any) -> dict[str, Any]:
+    """The arguments that a call gives by name."""
+    keywords: dict[str, Any] = {}
+    for keyword in node.keywords:
+        item = expression(lowering, keyword.value)
+        if keyword.arg is not None:
+            keywords[keyword.arg] = item
+        elif isinstance(item := outside.opened(lowering, item), DictRef):
+            keywords |= lowering.contents[item.storage]
+        else:
+            lowering.unsupported(
+                node,
+                "`**` of this value is not supported in a call",
+                "give it a dict, or write the arguments out",
+                python=TypeError,
+            )
+    return keywords
+
+
+EXPRESSIONS: dict[type, Callable[[Lowering, Any], Any]] = {
+    gast.Constant: _constant,
+    gast.Name: _name,
+    gast.BinOp: _binary,
+    gast.UnaryOp: _unary,
+    gast.BoolOp: _boolean,
+    gast.Compare: _compare,
+    gast.IfExp: _conditional_expression,
+    gast.Tuple: _tuple,
+    gast.List: _list,
+    gast.Dict: _dict,
+    gast.Set: _set,
+    gast.ListComp: comprehensions.list_of,
+    gast.GeneratorExp: comprehensions.generator,
+    gast.SetComp: comprehensions.set_of,
+    gast.DictComp: comprehensions.dict_of,
+    gast.Subscript: _subscript,
+    gast.Attribute: _attribute,
+    gast.Lambda: _lambda,
+    gast.JoinedStr: _formatted,
+    gast.NamedExpr: _walrus,
+    gast.Call: _call,
+}

@@ -1,0 +1,1 @@
+"""Joins: what branches and loops leave behind of values, names and memory."""

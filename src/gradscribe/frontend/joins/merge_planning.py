@@ -1,0 +1,383 @@
+"""Planning how the values that two paths leave behind are merged.
+
+Values whose structures agree are merged leaf by leaf; values of two kinds become alternatives, of
+which the condition tells one. What cannot be merged becomes `Unbound` with the reason.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from gradscribe.frontend.joins.merge_plans import (
+    Alternatives,
+    Container,
+    Field,
+    Leaf,
+    Object,
+    Same,
+    Sides,
+    Structure,
+)
+from gradscribe.frontend.joins.merged_memory import Memories, Memory
+from gradscribe.frontend.kinds.kinds import ABSENT, aligned, kind_of
+from gradscribe.frontend.memory import aliasing
+from gradscribe.frontend.memory.reach import hold
+from gradscribe.frontend.state.frame import RETURN_VALUE
+from gradscribe.frontend.state.knowledge import State
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures.keyed import refuse_other_keys
+from gradscribe.frontend.values import texts
+from gradscribe.frontend.values.values import (
+    PLAIN_NUMBERS,
+    Cell,
+    Choice,
+    DictRef,
+    Either,
+    FlatRef,
+    InstanceRef,
+    Kind,
+    ListRef,
+    LocalFunction,
+    PartialOf,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+    Unbound,
+    possibilities,
+)
+from gradscribe.ir.core import SliceOf, Value
+
+_MAX_NESTED, _MAX_APART = 16, 64
+"""How deep alternatives may be nested in a merge before what reads them is refused; and of how many
+arrays or containers a name may be one, for them to be kept in the order that the paths give."""
+
+_CONTAINERS = (ListRef, DictRef, InstanceRef)
+
+
+class Planner:
+    """Plans for the merged values of two states.
+
+    pairs: the leaves to merge, as they are on each path, with the name shown. memories: what the
+    merged values may share.
+    """
+
+    def __init__(self, lowering: Lowering, sides: Sides) -> None:
+        self._lowering = lowering
+        self._condition = sides.condition
+        self._before = sides.before
+        self._blocks = sides.blocks
+        self._states = sides.states
+        self.pairs: list[tuple[Any, Any, str]] = []
+        self.memories = Memories(lowering, sides.before)
+        self._nested = 0
+        self._flags: dict[Any, Any] = {}
+
+    def plan(self, a: Any, b: Any, name: str) -> Any:
+        """How to merge two frontend values."""
+        if a is b or (isinstance(a, Static) and isinstance(b, Static) and a == b):
+            return Same(a)
+        if isinstance(a, Ref) and isinstance(b, Ref) and _same_view(a, b):
+            return Same(a)
+        if isinstance(a, FlatRef) or isinstance(b, FlatRef):
+            return Same(_other_on_each_path(name))
+        if isinstance(a, _CONTAINERS) and isinstance(b, _CONTAINERS) and a.storage is b.storage:
+            return Same(a)
+        for side, other in ((a, b), (b, a)):
+            if isinstance(side, Unbound):
+                return self._with_unbound(side, other, name, side is b)
+        a, b = self._resolved(a, 0), self._resolved(b, 1)
+        if isinstance(a, Either) or isinstance(b, Either):
+            if self._nested >= _MAX_NESTED:
+                return Same(_other_on_each_path(name))
+            self._nested += 1
+            planned = self._alternatives(a, b, name)
+            self._nested -= 1
+            return planned
+        return self._structures(a, b, name)
+
+    def _alternatives(self, a: Any, b: Any, name: str) -> Any:
+        """Values of which one at least is of two kinds already."""
+        if self._are_told_apart(a, b):
+            return self._choice(a, b, name)
+        for template in (a, b):
+            if isinstance(template, Either):
+                choice = self._kind(template, template is b)
+                parts = [self._aligned(item, choice, number) for number, item in enumerate((a, b))]
+                if None not in parts:
+                    (flag, first, second), (other_flag, other_first, other_second) = parts
+                    return Alternatives(
+                        self.plan(flag, other_flag, ""),
+                        self.plan(first, other_first, name),
+                        self.plan(second, other_second, name),
+                    )
+        return self._choice(a, b, name)
+
+    def _resolved(self, item: Any, side: int) -> Any:
+        """Which array or container a value is on its side, if the condition tells."""
+        while isinstance(item, Either) and _have_memory(*possibilities(item)):
+            known = self._states[side].assumed.get(self._lowering.numbering.of(item.flag))
+            if known is None:
+                break
+            item = item.first if known else item.second
+        return item
+
+    def _are_told_apart(self, a: Any, b: Any) -> bool:
+        """Whether these are arrays or containers, one from before the branch among them, each
+        side's in the order in which its own flags tell them."""
+        leaves = [*possibilities(a), *possibilities(b)]
+        return (
+            self._condition is not None
+            and len(leaves) <= _MAX_APART
+            and _have_memory(*leaves)
+            and any(map(self._is_told_apart, leaves))
+        )
+
+    def _kind(self, item: Any, second: bool) -> Any:
+        return kind_of(self._lowering, item, self._states[second].contents)
+
+    def _aligned(self, item: Any, choice: Any, number: int) -> Any:
+        if not isinstance(choice, Choice):
+            return None
+        with self._lowering.inside(self._blocks[number]):
+            return aligned(self._lowering, item, choice, self._states[number].contents)
+
+    def _choice(self, a: Any, b: Any, name: str) -> Any:
+        """Values of different kinds: which of them it is, the condition tells."""
+        is_known = self._has_kind(a, False) and self._has_kind(b, True)
+        if not is_known or self._condition is None:
+            return Same(_other_on_each_path(name))
+        first, second = self.plan(a, ABSENT, name), self.plan(ABSENT, b, name)
+        return Alternatives(Same(self._condition), first, second)
+
+    def _structures(self, a: Any, b: Any, name: str) -> Any:
+        if isinstance(a, TupleOf) and isinstance(b, TupleOf) and len(a.items) == len(b.items):
+            parts = tuple(self.plan(x, y, "") for x, y in zip(a.items, b.items, strict=True))
+            cls = a.cls
+            return Structure(lambda items: TupleOf(items, cls), parts)
+        if _have_memory(a, b) and (self._is_told_apart(a) or self._is_told_apart(b)):
+            return self._choice(a, b, name)
+        if isinstance(a, ListRef) and isinstance(b, ListRef):
+            one = self._states[0].contents[a.storage]
+            two = self._states[1].contents[b.storage]
+            contents = self.plan_contents(one, two, Storage(name), (a.storage, b.storage))
+            memory, holds = self.memories.of(a, b), a.storage.holds | b.storage.holds
+            return Container(ListRef, contents, memory, holds)
+        if isinstance(a, InstanceRef) and isinstance(b, InstanceRef) and a.cls is b.cls:
+            return self._objects(a, b, name)
+        if isinstance(a, DictRef) and isinstance(b, DictRef):
+            one = self._states[0].contents[a.storage]
+            two = self._states[1].contents[b.storage]
+            place = a.storage.place or b.storage.place
+            contents = self.plan_contents(one, two, Storage(name, place=place))
+            return Container(DictRef, contents, self.memories.of(a, b), frozenset())
+        are_texts = texts.is_text(a) and texts.is_text(b) and Value in (type(a), type(b))
+        are_objects = _is_object(a) or _is_object(b)
+        if are_texts or (_is_leaf(a) and _is_leaf(b) and not are_objects):
+            return self._leaf(a, b, name)
+        return self._choice(a, b, name)
+
+    def _has_kind(self, item: Any, second: bool) -> bool:
+        """Whether this may be one of two alternatives."""
+        if isinstance(item, Either):
+            return self._has_kind(item.first, second) and self._has_kind(item.second, second)
+        if _have_memory(item) and aliasing.tells_apart(self._lowering):
+            return True
+        return self._kind(item, second) is not None
+
+    def _is_told_apart(self, item: Any) -> bool:
+        """Whether this is an array or a container from before the branch, and stays that very one
+        after it."""
+        return (
+            _have_memory(item)
+            and aliasing.tells_apart(self._lowering)
+            and item.storage in self._before.contents
+            and all(
+                self._is_outside(value)
+                for _, arguments, _ in getattr(item, "path", ())
+                for value in values_in(arguments)
+            )
+        )
+
+    def _is_outside(self, value: Value) -> bool:
+        """Whether a value is made before the branch."""
+        builder = self._lowering.builder
+        return builder.definition(value) is None or builder.is_made(value)
+
+    def _objects(self, a: InstanceRef, b: InstanceRef, name: str) -> Any:
+        """An object made anew: it may be either of two."""
+        fields = {}
+        for field in {**a.cells, **b.cells}:
+            items, cells = [], []
+            for side, state in ((a, self._states[0]), (b, self._states[1])):
+                cell = side.cells.get(field)
+                held = {} if cell is None else state.contents.get(cell, {})
+                items.append(held.get(field, Unbound("")))
+                cells.append(cell and DictRef(cell))
+            plan = self.plan(items[0], items[1], f"{name}_{field}")
+            fields[field] = Field(plan, self.memories.of(*cells))
+        return Object(a.cls, fields, self.memories.of(a, b))
+
+    def plan_contents(
+        self, a: Any, b: Any, storage: Storage, owners: tuple[Storage, ...] = ()
+    ) -> Any:
+        """How to merge the contents of a storage: IR values, tuples of items or dicts.
+
+        owners: the lists that have them, where the storage is made for this."""
+        if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+            return Structure(tuple, tuple(self.plan(x, y, "") for x, y in zip(a, b, strict=True)))
+        if isinstance(a, dict) and isinstance(b, dict):
+            if list(a) != list(b) and not isinstance(storage, Cell):
+                refuse_other_keys(self._lowering, storage)
+            parts = tuple(self.plan(a[key], b[key], str(key)) for key in a)
+            return Structure(partial(_dict_with, tuple(a)), parts)
+        sides = zip(owners or (storage, storage), (a, b), self._states, strict=True)
+        for owner, contents, state in sides:
+            self._hold(owner, contents, state)
+        return self._leaf(a, b, storage.name)
+
+    def _hold(self, owner: Storage, items: Any, state: State) -> None:
+        """Note what a list holds of which the items are not known one by one after the branch."""
+        if not isinstance(items, tuple):
+            return
+        present, self._lowering.contents = self._lowering.contents, state.contents
+        hold(self._lowering, owner, items, before=True)
+        self._lowering.contents = present
+
+    def _with_unbound(self, missing: Unbound, other: Any, name: str, second: bool) -> Any:
+        if missing.mixed:
+            return Same(missing)
+        if isinstance(other, Unbound):
+            keeps = missing.loop is not None and not other.mixed
+            return Same(missing if keeps or other is ABSENT else other)
+        if missing is ABSENT:
+            planned = self._callable(other, second)
+            if planned is not None:
+                return planned
+        if missing.loop is not None:
+            missing.loop[1].survives = True
+        elif not missing.reason or (missing.raises and self._lowering.frame.is_read_later(name)):
+            a, b = (other, missing) if second else (missing, other)
+            if self._kind(other, not second) is not None and self._condition is not None:
+                is_either = isinstance(other, Either)
+                return (self._alternatives if is_either else self._choice)(a, b, name)
+        if (missing is ABSENT or missing.loop is not None) and isinstance(other, _CONTAINERS):
+            planned = self._new_container(other, second)
+            if planned is not None:
+                return planned
+        if isinstance(other, TupleOf):
+            parts = tuple(self._with_unbound(missing, i, "", second) for i in other.items)
+            return Structure(lambda items: TupleOf(items, other.cls), parts)
+        if isinstance(other, Either):
+            shown = "" if _have_memory(*possibilities(other)) else name
+            flag = self._flag(other.flag, missing, shown, second)
+            below = (other.first, other.second)  # what is known stays known: there is no flag else
+            return Alternatives(flag, *(self._with_unbound(ABSENT, i, name, second) for i in below))
+        if _is_leaf(other):
+            return self._leaf(other, missing, name) if second else self._leaf(missing, other, name)
+        return Same(Unbound.on_one_path(name, mixed=True))
+
+    def _flag(self, flag: Any, missing: Unbound, name: str, second: bool) -> Any:
+        """A flag of one side; one that is made there is one value after the branch, whatever it
+        tells apart."""
+        if isinstance(flag, Value) and self._is_outside(flag):
+            return Same(flag)
+        if flag not in self._flags:
+            self._flags[flag] = self._with_unbound(missing, flag, name, second)
+        return self._flags[flag]
+
+    def _new_container(self, item: Any, second: bool) -> Any:
+        """A container of known structure that one path has made, where it is told apart from what
+        the other has; None of a list that can be a leaf."""
+        contents = self._states[not second].contents
+        kind = self._kind(item, not second)
+        if isinstance(item, ListRef) and isinstance(kind, Kind) and kind.name == "list":
+            return None
+
+        def memory(of: Any) -> Memory:
+            return self.memories.of(*((of, ABSENT) if second else (ABSENT, of)))
+
+        def part(key: Any, below: Any) -> Any:
+            return self._with_unbound(ABSENT, below, str(key), second)
+
+        if isinstance(item, InstanceRef):
+            fields = {
+                name: Field(part(name, contents[cell][name]), memory(DictRef(cell)))
+                for name, cell in item.cells.items()
+                if cell in contents
+            }
+            return Object(item.cls, fields, memory(item))
+        items = contents[item.storage]
+        if isinstance(items, Value):
+            return None
+        pairs = items.items() if isinstance(items, dict) else enumerate(items)
+        parts = tuple(itertools.starmap(part, pairs))
+        make = partial(_dict_with, tuple(items)) if isinstance(items, dict) else tuple
+        return Container(type(item), Structure(make, parts), memory(item), item.storage.holds)
+
+    def _callable(self, item: Any, second: bool) -> Any:
+        """What is known when the function is compiled, or a local function: what that closes over
+        is looked up when it is called, as long as the function around it runs; or a partial."""
+        if isinstance(item, Static) or self._is_told_apart(item):
+            return Same(item)
+        if isinstance(item, PartialOf):
+            parts = tuple(self._with_unbound(ABSENT, part, "", second) for part in item.parts)
+            return Structure(item.with_parts, parts)
+        if not isinstance(item, LocalFunction) or item.frame not in self._lowering.frames:
+            return None
+        defaults = item.defaults
+        parts = tuple(self._with_unbound(ABSENT, d, n, second) for n, d in defaults.items())
+        return Structure(
+            lambda items: replace(item, defaults=dict(zip(defaults, items, strict=True))), parts
+        )
+
+    def _leaf(self, a: Any, b: Any, name: str) -> Leaf:
+        for item, state in zip((a, b), self._states, strict=True):
+            if isinstance(item, ListRef):
+                self._hold(item.storage, state.contents[item.storage], state)
+        shown = "result" if name == RETURN_VALUE else name if name.isidentifier() else ""
+        self.pairs.append((a, b, shown))
+        return Leaf(len(self.pairs) - 1, self.memories.of(a, b))
+
+
+def _other_on_each_path(name: str) -> Unbound:
+    return Unbound(f"`{name}` is something else on each path", mixed=True)
+
+
+def _dict_with(keys: tuple[Any, ...], items: tuple[Any, ...]) -> dict[Any, Any]:
+    return dict(zip(keys, items, strict=True))
+
+
+def _have_memory(*items: Any) -> bool:
+    """Whether these are arrays or containers."""
+    return all(isinstance(item, (Ref, *_CONTAINERS)) for item in items)
+
+
+def values_in(item: Any) -> Iterator[Value]:
+    """The IR values in the arguments of a view."""
+    if isinstance(item, Value):
+        yield item
+    elif isinstance(item, SliceOf):
+        yield from values_in((item.start, item.stop, item.step))
+    elif isinstance(item, (tuple, list, dict)):
+        for below in item.values() if isinstance(item, dict) else item:
+            yield from values_in(below)
+
+
+def _same_view(a: Ref, b: Ref) -> bool:
+    return a.storage is b.storage and a.path == b.path
+
+
+def _is_object(item: Any) -> bool:
+    """Whether this is one object that a program tests for, and does not compute with."""
+    return isinstance(item, Static) and not isinstance(item.value, PLAIN_NUMBERS)
+
+
+def _is_leaf(item: Any) -> bool:
+    if isinstance(item, Static):
+        return isinstance(item.value, (*PLAIN_NUMBERS, str)) or item.value is None
+    return isinstance(item, (Value, Ref, ListRef))

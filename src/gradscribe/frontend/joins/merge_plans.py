@@ -1,0 +1,80 @@
+"""How two values are merged after a branch: plans, which are made before the `if` operation, and of
+which the merged values are built after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gradscribe.frontend.joins.merged_memory import Memory
+from gradscribe.frontend.state.knowledge import State
+from gradscribe.frontend.values.values import Storage
+from gradscribe.ir.core import Operation, Value
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Sides:
+    """The two sides of a branch: their blocks, and the states that they leave behind.
+
+    condition: the flag that tells which of the two was taken, if there is one. before: the state
+    before the branch.
+    """
+
+    condition: Value | None
+    before: State
+    blocks: tuple[list[Operation], list[Operation]]
+    states: tuple[State, State]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A pair of leaves to merge, by number; memory: what it may stand for."""
+
+    number: int
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    item: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    make: Callable[[tuple[Any, ...]], Any]
+    parts: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """A value of two kinds: plans for its flag and for both of them."""
+
+    flag: Any
+    first: Any
+    second: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A list or dict, made anew: it may be either of the two that were merged."""
+
+    make: Callable[[Storage], Any]
+    contents: Any
+    memory: Memory
+    holds: frozenset[Storage]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    plan: Any
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """An object of known fields, made anew as a container is."""
+
+    cls: type
+    fields: dict[str, Field]
+    memory: Memory

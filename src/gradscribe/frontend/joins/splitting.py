@@ -1,0 +1,225 @@
+"""Splitting: statements that read an `Either` are lowered once for each of its kinds.
+
+A statement that reads a name of two kinds is taken back and becomes a branch on the flag that
+tells the kinds apart, together with the statements right after it that read the name, too.
+Inside, the flag is assumed, and the name has one kind. A side that Python's rules (or ours) do
+not allow raises at run time, so that only the path that is taken need make sense.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import gast
+
+from gradscribe.errors import UnsupportedError, UnsupportedPathError
+from gradscribe.frontend.interface import RunTimeKeyError
+from gradscribe.frontend.joins.branches import branch, conditional, raise_here, refuse_here
+from gradscribe.frontend.memory import aliasing
+from gradscribe.frontend.state.frame import Frame
+from gradscribe.frontend.state.interruptions import (
+    AlwaysRaisesError,
+    EverOtherTypesError,
+    SplitError,
+    TooManyPathsError,
+)
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.syntax.bindings import read_places
+from gradscribe.frontend.values.values import Either, Static
+from gradscribe.ir.core import Value
+
+_EXITS = (gast.Return, gast.Break, gast.Continue)
+Lower = Callable[[Lowering, Sequence[Any]], None]
+
+_MOST = 500
+"""So many times statements and expressions of one function are split: each is one more path through
+what comes after it."""
+
+
+def resolved(lowering: Lowering, item: Any) -> Any:
+    """A value that is of one kind: of an Either, the alternative that the path tells."""
+    while isinstance(item, Either):
+        known = lowering.assumed.get(lowering.numbering.of(item.flag))
+        if known is None:
+            raise SplitError(item.flag, lowering.builder.location)
+        item = item.first if known else item.second
+    return item
+
+
+@contextmanager
+def splitting(
+    lowering: Lowering, nodes: Sequence[Any], lower: Lower, lowered: list[int]
+) -> Iterator[None]:
+    """While the first of these statements is lowered: if it turns out to read a value of two
+    kinds, it is lowered for each, and how many statements were is appended to `lowered`."""
+    trial = lowering.trial()
+    try:
+        yield
+    except SplitError as split:
+        if not trial.is_older(split.flag):
+            raise
+        trial.take_back()
+        count = _extent(lowering, nodes, split.flag)
+        _split(lowering, nodes[:count], split.flag, lower)
+        lowered.append(count)
+
+
+def split_expression(lowering: Lowering, node: Any, evaluate: Callable[[], Any]) -> Any:
+    """The value of an expression that may read values of two kinds."""
+    trial = lowering.trial()
+    try:
+        return evaluate()
+    except SplitError as split:
+        if not trial.is_older(split.flag):
+            raise
+        _count(lowering, node)
+        trial.take_back()
+        refused: list[UnsupportedError] = []
+        again = functools.partial(split_expression, lowering, node, evaluate)
+        side = functools.partial(_if_allowed, lowering, again, refused)
+        return conditional(lowering, node, split.flag, side, side)
+
+
+def choose(
+    lowering: Lowering,
+    node: Any,
+    condition: Value,
+    then: Callable[[], Any],
+    otherwise: Callable[[], Any],
+) -> Any:
+    """The value of one of two expressions; what reads a value of two kinds is split where it is
+    read, so that it raises on no other path."""
+    sides = (
+        functools.partial(split_expression, lowering, node, side) for side in (then, otherwise)
+    )
+    return conditional(lowering, node, condition, *sides)
+
+
+def _extent(lowering: Lowering, nodes: Sequence[Any], flag: Value) -> int:
+    """How many statements go into both sides: all, if one of them may leave the block; else the
+    first and those right after it that read names of two kinds."""
+    names = {n for n, item in lowering.frame.names.items() if _depends(item, flag)}
+    count = 1
+    while count < len(nodes) and not names.isdisjoint(read_places([nodes[count]])):
+        count += 1
+    leaves = any(isinstance(n, _EXITS) for node in nodes[:count] for n in gast.walk(node))
+    return len(nodes) if leaves else count
+
+
+def _depends(item: Any, flag: Value) -> bool:
+    return isinstance(item, Either) and (
+        item.flag is flag or _depends(item.first, flag) or _depends(item.second, flag)
+    )
+
+
+def _split(lowering: Lowering, nodes: Sequence[Any], flag: Value, lower: Lower) -> None:
+    """A branch on the flag with these statements on both sides."""
+    _count(lowering, nodes[0])
+    refused: list[UnsupportedError] = []
+
+    def side() -> None:
+        lowering.builder.begin_statement()
+        _if_allowed(lowering, lambda: lower(lowering, nodes), refused)
+
+    branch(lowering, flag, side, side)
+
+
+def _count(lowering: Lowering, node: Any) -> None:
+    lowering.splits += 1
+    if lowering.splits > _MOST:
+        raise TooManyPathsError(lowering.location(node))
+
+
+def for_each_kind(
+    lowering: Lowering, node: Any, items: tuple[Any, ...], apply: Callable[..., Any]
+) -> Any:
+    """`apply(*items)`; where an item, made by the statement itself, is of two kinds, for each of
+    them on a path of its own."""
+    found = next((n for n, item in enumerate(items) if isinstance(item, Either)), None)
+    if found is None:
+        return apply(*items)
+    item, refused = items[found], list[UnsupportedError]()
+
+    def side(chosen: Any) -> Callable[[], Any]:
+        rest = (*items[:found], chosen, *items[found + 1 :])
+        again = functools.partial(for_each_kind, lowering, node, rest, apply)
+        return lambda: _if_allowed(lowering, again, refused)
+
+    known = lowering.assumed.get(lowering.numbering.of(item.flag))
+    if known is not None:
+        return side(item.first if known else item.second)()
+    _count(lowering, node)
+    return conditional(lowering, node, item.flag, side(item.first), side(item.second))
+
+
+def note_decider(lowering: Lowering, result: Any, tested: Value, outcome: bool) -> None:
+    """Of `a and b` or `a or b`, where that is of two kinds, note the truth of the operand that was
+    tested and has decided: the result has a value for the path on which it does, and for no other.
+    """
+    if not isinstance(result, Either):
+        return
+    flag = lowering.builder.definition(result.flag)
+    is_truth = flag is not None and flag.callee is bool and flag.operands == (tested,)
+    if result.flag is not tested and not is_truth:  # it was merged of several
+        return
+    decider = result.first if outcome else result.second
+    made = lowering.builder.definition(decider) if isinstance(decider, Value) else None
+    if made is not None and made.regions:
+        lowering.assumed = {**lowering.assumed, lowering.numbering.of(decider): outcome}
+
+
+def without_none(lowering: Lowering, frame: Frame, result: Any) -> Any:
+    """What the function of a frame returns; where that is a value on one path and None on another,
+    the latter raises: None has no derivative."""
+    node, name = frame.source.node, frame.source.name
+
+    def chosen(item: Any) -> Any:
+        if isinstance(item, Either):
+            sides = (lambda: chosen(item.first)), (lambda: chosen(item.second))
+            return conditional(lowering, node, item.flag, *sides)
+        if item == Static(None):
+            raise_here(lowering, TypeError, f"`{name}` returned None here, which has no derivative")
+        return item
+
+    if not isinstance(result, Either):
+        return result
+    lowering.builder.location = frame.source.location(node)
+    lowering.frames.append(frame)
+    try:
+        return chosen(result)
+    finally:
+        lowering.frames.pop()
+
+
+def _if_allowed(
+    lowering: Lowering, lower: Callable[[], Any], refused: list[UnsupportedError]
+) -> Any:
+    """What one side of a split gives; one that is refused raises at run time, unless both are."""
+    trial = lowering.trial()
+    try:
+        return lower()
+    except EverOtherTypesError:
+        raise
+    except UnsupportedError as error:
+        if isinstance(error, RunTimeKeyError) and error.place is not None:
+            raise
+        if aliasing.may_tell_apart(lowering, error):
+            raise
+        refused.append(error)
+        if len(refused) == 2:
+            raise refused[0] from None
+        trial.take_back()
+        _raise_later(lowering, error)
+        return None
+
+
+def _raise_later(lowering: Lowering, error: UnsupportedError) -> None:
+    """What cannot be compiled on a path raises when that path is taken: what Python raises there,
+    where that is known, else what would have been said of it."""
+    if isinstance(error, AlwaysRaisesError) and isinstance(error.value, Static):
+        raise_here(lowering, error.cls, *error.value.value.args)
+    else:
+        refuse_here(lowering, error, UnsupportedPathError)

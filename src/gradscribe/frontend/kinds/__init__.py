@@ -1,0 +1,1 @@
+"""What is known of values: of which kind they are, and whether they vary."""

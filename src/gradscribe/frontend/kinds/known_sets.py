@@ -1,0 +1,18 @@
+"""Sets whose items are known when the function is compiled: constants, which nothing changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Static
+
+
+def refuse_change(lowering: Lowering, node: Any, item: Any) -> None:
+    """Refuse to change such a set in place, if this is one."""
+    if isinstance(item, Static) and isinstance(item.value, set):
+        lowering.unsupported(
+            node,
+            "a set whose items are known is changed in place",
+            "make another set of it, as in `s = s | t`, or a frozenset from the start",
+        )

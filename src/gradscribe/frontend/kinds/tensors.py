@@ -1,0 +1,280 @@
+"""Which values of a program are Tensors to it: whose meaning their methods have.
+
+Compiled code is given arrays and numbers; a method means what it means for the object that the
+caller has passed. The class itself is entered by the layers above.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from gradscribe.errors import AliasingError
+from gradscribe.frontend.kinds.presence import sources
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Cell, Ref, is_number
+from gradscribe.ir.core import Value, walk
+from gradscribe.ir.types import Array, Scalar
+from gradscribe.primitives.indexing import GETITEM
+from gradscribe.primitives.registry import METHODS
+
+CLASSES: list[type] = []
+"""The class whose methods arrays with the spelling "tensor" have (entered by the layers above)."""
+
+ARRAY_MODULES: set[str] = set()
+"""Modules whose functions are written over arrays (entered by the layers above): there methods
+mean NumPy's, whatever they are given."""
+
+TENSOR_PACKAGES: list[str] = []
+"""Packages and modules whose functions are written over Tensors (entered by the layers above): the
+arrays that a program gives them have the methods of Tensors there."""
+
+AS_TENSOR: list[Callable[..., Any]] = []
+"""What makes an array a Tensor to the program (entered by the layers above)."""
+
+DTYPES: list[Callable[[Any], Any]] = []
+"""What gives the dtype of a Tensor, as programs see it, for NumPy's (entered by the layers
+above)."""
+
+PROMOTIONS: dict[Any, Callable[..., Any]] = {}
+"""What is done to the operands of an operator, one of which is a Tensor, so that the result has
+the dtype that the operator has for Tensors (entered by the layers above)."""
+
+
+def given(
+    lowering: Lowering,
+    node: Any,
+    function: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call: Tensors, where a program calls a function over Tensors."""
+    if not _is_over_tensors(function) or _is_over_tensors(lowering.frame.function):
+        return arguments, keywords
+    (as_tensor,) = AS_TENSOR
+    return (
+        tuple(as_tensor(lowering, node, (item,), {}) for item in arguments),
+        {name: as_tensor(lowering, node, (item,), {}) for name, item in keywords.items()},
+    )
+
+
+def _is_over_tensors(function: Any) -> bool:
+    module = function.__module__ or ""
+    return module not in ARRAY_MODULES and module.startswith(tuple(TENSOR_PACKAGES))
+
+
+def promoted(lowering: Lowering, node: Any, operator: Any, *operands: Any) -> tuple[Any, ...]:
+    """The operands of an operator, with PyTorch's promotion of dtypes where one is a Tensor."""
+    promotion = PROMOTIONS.get(operator)
+    if promotion is None or not any(is_tensor(lowering, operand) for operand in operands):
+        return operands
+    items: tuple[Any, ...] = promotion(lowering, node, *operands).items
+    return items
+
+
+_AGREEING = frozenset(
+    {"all", "any", "argmax", "argmin", "clip", "conj", "cumprod", "cumsum", "diagonal", "dot"}
+    | {"flatten", "item", "mean", "prod", "ravel", "reshape", "round", "squeeze", "sum"}
+    | {"swapaxes", "tolist", "trace"}
+)
+"""Methods that Tensors and arrays both have, with one meaning."""
+
+
+def agrees(name: str, arguments: tuple[Any, ...]) -> bool:
+    """Whether a method means the same for an array and for a Tensor: it does where Tensors do not
+    have it, and there means NumPy's."""
+    if name in ("max", "min"):
+        return not arguments
+    return name in _AGREEING or (hasattr(np.ndarray, name) and not hasattr(CLASSES[0], name))
+
+
+def is_tensor(lowering: Lowering, item: Any) -> bool:
+    """Whether this is an array whose methods are Tensor's (never so inside of rules)."""
+    return bool(CLASSES) and spelling_of(lowering, item) == "tensor"
+
+
+def spelling_of(lowering: Lowering, item: Any) -> str:
+    """Whose meaning the methods of a value have; inside of rules, always NumPy's."""
+    if not isinstance(item, Ref) or not _knows_tensors(lowering):
+        return "numpy"
+    type_ = lowering.load(item).type
+    return type_.spelling if isinstance(type_, Array) else "numpy"
+
+
+def _knows_tensors(lowering: Lowering) -> bool:
+    """Whether methods may be Tensor's in the function that is being lowered."""
+    if not CLASSES or lowering.capture is None:
+        return False
+    return lowering.frame.function.__module__ not in ARRAY_MODULES
+
+
+def may_be_without_axes(lowering: Lowering, item: Any) -> bool:
+    """Whether a number of the user's program may be a Tensor without axes: one of Python's is none.
+    The package's own functions take both."""
+    if not (isinstance(item, Value) and isinstance(item.type, Scalar)) or item.type.weak:
+        return False
+    is_of_user = lowering.frame.called_at is None
+    return lowering.has_tensors and is_of_user and _knows_tensors(lowering)
+
+
+def refuse_class(lowering: Lowering, node: Any) -> NoReturn:
+    """Refuse what depends on whether a number is a Tensor without axes."""
+    lowering.unsupported(
+        node, "the class of a Tensor without axes, which is a number here", "ask for its dtype"
+    )
+
+
+def dtype_of(lowering: Lowering, item: Any, name: str) -> Any:
+    """`item.dtype`: that of Tensors prints as in PyTorch."""
+    dtype = np.dtype(name)
+    if is_tensor(lowering, item) or may_be_without_axes(lowering, item):
+        return DTYPES[0](dtype)
+    return dtype
+
+
+def refuse_shared_number(lowering: Lowering, node: Any, item: Any, owner: Any = None) -> None:
+    """Before `name op= value`, or `owner[place] op= value`, on a number: a Tensor without axes is
+    changed in place, and with it every other name of it, or the Tensor that it is an element of.
+    Numbers are not."""
+    if not (isinstance(item, Value) and _knows_tensors(lowering)):
+        return
+    lowering.changes.augmented.add(_first(lowering, item))
+    made, computed_of = lowering.builder.definition(item), _computed_of(lowering, item)
+    shared = _shared_by(lowering, node.target, item, getattr(owner, "storage", None))
+    if made is not None and made.primitive is GETITEM:
+        shared = shared or "the Tensor that it is an element of"
+    if shared and _is_of_tensors(item, computed_of):
+        _refuse_shared(lowering, node, shared)
+    if shared:
+        lowering.changes.augmented |= {value for value in computed_of if is_number(value)}
+
+
+def _refuse_shared(lowering: Lowering, node: Any, shared: str) -> None:
+    lowering.unsupported(
+        node,
+        f"for Tensors this changes {shared}, too, but not for arrays",
+        "assign a new number with a plain `=`, or store into the element itself",
+        AliasingError,
+    )
+
+
+def refuse_numbers_shared_by_trips(
+    lowering: Lowering, node: Any, parameters: Sequence[Value], carried: Sequence[Value]
+) -> None:
+    """After the body of a loop: a number that `op=` changes, and that another name stands for when
+    the next trip begins. parameters, carried: what the body is given, and what it gives."""
+    if not _knows_tensors(lowering):
+        return
+    for parameter, value in zip(parameters, carried, strict=True):
+        if not is_number(value) or _first(lowering, parameter) not in lowering.changes.augmented:
+            continue
+        if not _is_of_tensors(value, _computed_of(lowering, value)):
+            continue
+        origins = _origins(lowering, value)
+        for other, given in zip(parameters, carried, strict=True):
+            if other is not parameter and not origins.isdisjoint(_origins(lowering, given)):
+                _refuse_shared(lowering, node, f"`{other.name}`" if other.name else "what holds it")
+
+
+def _shared_by(lowering: Lowering, target: Any, item: Value, owner: Any) -> str:
+    """What else holds a number than the name, attribute or container under which it is changed, or
+    nothing."""
+    origins = _origins(lowering, item)
+    for frame in lowering.frames:
+        for other, value in frame.names.items():
+            is_target = frame is lowering.frame and other == getattr(target, "id", "")
+            if is_target or not isinstance(value, Value):
+                continue
+            is_live = frame.is_read_later(other, innermost=frame is lowering.frame)
+            if is_live and not origins.isdisjoint(_origins(lowering, value)):
+                return f"`{other}`"
+    for storage, contents in lowering.contents.items():
+        below = contents if isinstance(contents, dict) else {}
+        held = contents if isinstance(contents, tuple) else below.values()
+        is_target = isinstance(storage, Cell) and storage.name == getattr(target, "attr", "")
+        if any(value is item for value in held) and not is_target and storage is not owner:
+            return f"`{storage.name}`" if storage.name else "what holds it"
+    return ""
+
+
+def _is_of_tensors(item: Value, sources: set[Value]) -> bool:
+    """Whether a number is certain to be a Tensor where arrays are: Python's own numbers are not."""
+    is_python = isinstance(item.type, Scalar) and item.type.weak
+    types = (value.type for value in sources)
+    return not is_python and any(isinstance(t, Array) and t.spelling == "tensor" for t in types)
+
+
+def _computed_of(lowering: Lowering, item: Value) -> set[Value]:
+    """A number, and the values that it is computed of: where one of them is given as a Tensor, it
+    is a Tensor, too."""
+    pending, found = [item], set[Value]()
+    while pending:
+        value = _first(lowering, pending.pop())
+        made = lowering.builder.definition(value)
+        if value not in found and made is not None:
+            inside = (below for region in made.regions for below in walk(region))
+            pending += [operand for step in (made, *inside) for operand in step.operands]
+        found.add(value)
+    return found
+
+
+def refuse_index(lowering: Lowering, node: Any, owner: Any, items: tuple[Any, ...]) -> None:
+    """Refuse an index with arrays that means one thing for arrays and another for Tensors."""
+    if not is_tensor(lowering, owner):
+        return
+    kinds = "".join(map(_kind_of_item, items))
+    if "b" in kinds:
+        what, advice = "an array of bytes is a mask for Tensors", "convert it with `.bool()`"
+    elif kinds == "l":
+        what, advice = (
+            "a list of lists indexes each axis of Tensors",
+            "make it an array, or a tuple",
+        )
+    elif "i" in kinds and re.search("[ail][ns]+[ail]", kinds):
+        what, advice = "an integer selects before arrays index Tensors", "write `x[i][:, indices]`"
+    else:
+        return
+    lowering.unsupported(node, f"{what}, but not arrays", advice)
+
+
+def _kind_of_item(item: Any) -> str:
+    """A letter for an item of an index: integer, slice, new axis, array, bytes, list of lists."""
+    if isinstance(item, Value):
+        if not isinstance(item.type, Array):
+            return "i" if isinstance(item.type, Scalar) else "a"
+        return "b" if item.type.dtype == "uint8" and item.type.rank else "a"
+    if isinstance(item, list):
+        return "l" if any(isinstance(below, list) for below in item) else "a"
+    return "i" if isinstance(item, int) else "n" if item is None else "s"
+
+
+def _first(lowering: Lowering, item: Value) -> Value:
+    """What a carried value is in the first trip."""
+    while item in lowering.loops.carried and lowering.loops.carried[item][2] is not item:
+        item = lowering.loops.carried[item][2]
+    return item
+
+
+def _origins(lowering: Lowering, item: Value) -> set[Value]:
+    """The values that a number may be the very object of: it is one of them on each path."""
+    pending, found = [item], set[Value]()
+    while pending:
+        value = pending.pop()
+        if value not in found:
+            found.add(value)
+            pending += [source for source in sources(lowering, value) if source is not None]
+    return found
+
+
+def attribute_of(lowering: Lowering, item: Any, name: str) -> Any:
+    """What Tensor has under a name, if it means that for this value: always for Tensors; for
+    numbers, which may be Tensors without axes, where NumPy's numbers have nothing."""
+    number = is_number(item) and (name not in METHODS or name == "size")
+    number = number and _knows_tensors(lowering)
+    if not (number or is_tensor(lowering, item)):
+        return None
+    return inspect.getattr_static(CLASSES[0], name, None)

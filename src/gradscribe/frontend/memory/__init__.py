@@ -1,0 +1,1 @@
+"""Memory and names: what values reach, what is captured, what code may have kept."""

@@ -1,0 +1,158 @@
+"""Refusing stores to memory that another live value may share, where the types cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import gast
+
+from gradscribe.errors import AliasingError
+from gradscribe.frontend.memory import places, sharing
+from gradscribe.frontend.memory.reach import storages
+from gradscribe.frontend.state import wording
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import DictRef, Storage, may_hold, may_overlap
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import Never, Sequence
+
+APART = ("arrays told apart", 0, 0)
+"""Stands among the places for which a function is lowered once more, where a name that is one array
+or another after a branch or loop is to be an `Either` of both, so that what is stored by it is
+stored to the right one."""
+
+TOGETHER = ("arrays not told apart", 0, 0)
+"""Stands among them where a function was refused that way."""
+
+
+def tells_apart(lowering: Lowering) -> bool:
+    """Whether they are told apart."""
+    return APART in lowering.keyed
+
+
+def may_tell_apart(lowering: Lowering, error: Exception) -> bool:
+    """Whether what is refused for this reason may not be where they are told apart."""
+    return isinstance(error, AliasingError) and not {APART, TOGETHER} & lowering.keyed
+
+
+@contextmanager
+def changing_items(lowering: Lowering, node: Any, container: Storage) -> Iterator[None]:
+    """Around whatever gives a list or dict other items (or the same in another order), or an
+    attribute another value."""
+    check_store(lowering, node, container, memory=False)
+    with places.changing(lowering, container, items=True):
+        yield
+
+
+def check_store(
+    lowering: Lowering,
+    node: Any,
+    storage: Storage,
+    memory: bool = True,
+    known: Collection[Storage] = (),
+) -> None:
+    """Refuse a store to memory that another live value may share, if that cannot be known.
+
+    memory: whether the elements of an array change; where a list gets another item, only that
+    list does, and those that may hold it. known: what will be read anew.
+    """
+    if storage in lowering.protected:
+        what = "this changes what a function returned that remembers its results"
+        lowering.unsupported(node, what, "change a copy of it")
+    if places.is_settled(lowering, storage):
+        places.open_list(lowering, lowering.places[storage].owner)
+    depth = None if memory else _depth(lowering, storage)
+    for name, bound in _live(lowering):
+        for other in storages(lowering, bound):
+            if other not in known and _is_ambiguous(lowering, storage, other, depth):
+                stored = _name_of(lowering, node, storage)
+                kind = _KINDS[type(lowering.contents[storage])]
+                if not (memory and _is_checked(lowering, node, storage, other, (stored, name))):
+                    refuse_store(lowering, node, stored, name, kind)
+
+
+def _is_checked(
+    lowering: Lowering, node: Any, storage: Storage, other: Storage, names: tuple[str, str]
+) -> bool:
+    """Whether it is checked at run time that a store to one memory is not seen through the other,
+    or what that holds. names: of both."""
+    others = [held for held in other.holds if may_overlap(storage, held)]
+    if may_overlap(storage, other):
+        others.append(other)
+    return all(sharing.is_checked(lowering, node, storage, one, names) for one in others)
+
+
+def _is_ambiguous(lowering: Lowering, storage: Storage, other: Storage, depth: int | None) -> bool:
+    """Whether a store to one memory may be seen through another. depth: how many levels of lists
+    there are in what is stored to, if those that hold fewer cannot see it."""
+    if other is storage:
+        return False
+    is_list = isinstance(lowering.contents[other], Value)  # else its parts come, too
+    if not (may_overlap(storage, other) or (is_list and may_hold(other, storage))):
+        return False
+    if depth is not None:
+        levels = _depth(lowering, other)
+        if levels is not None and levels < depth:
+            return False
+    is_known = places.root(lowering, other) is places.root(lowering, storage)
+    return not is_known  # how the two lie in one list is known
+
+
+def _depth(lowering: Lowering, storage: Storage) -> int | None:
+    """How many levels of lists there are in what a storage holds; None if that is not known."""
+    contents = lowering.contents[storage]
+    if not isinstance(contents, Value):
+        return None
+    type_, depth = contents.type, 0
+    while isinstance(type_, Sequence):
+        type_, depth = type_.item, depth + 1
+    return None if isinstance(type_, Never) else depth
+
+
+def _live(lowering: Lowering) -> Iterator[tuple[str, Any]]:
+    """What may be read after the current statement: names, what loops run over, the attributes
+    of objects from outside that were stored, and the containers that unread code has."""
+    for frame in lowering.frames:
+        for name, bound in frame.names.items():
+            if frame.is_read_later(name, innermost=frame is lowering.frame):
+                yield name, bound
+    for storage, lent in lowering.kept.lists.items():
+        if storage in lowering.contents:
+            yield storage.name or "what compiled code has kept", lent.item
+    for item in lowering.loops.iterated:
+        yield item.storage.name or "what the loop runs over", item
+    for cell in lowering.outside.fields.values():
+        yield cell.name, DictRef(cell)
+    for item in lowering.outside.captured.values():  # the caller may read it
+        yield getattr(getattr(item, "storage", None), "name", "") or "a variable from outside", item
+    if lowering.enclosed is not None:  # what a recursive function leaves in them, its caller reads
+        yield from lowering.enclosed.given_lists()
+
+
+def _name_of(lowering: Lowering, node: Any, storage: Storage) -> str:
+    """The name through which a statement stores to items of this memory, or else its own."""
+    if isinstance(node, gast.AugAssign):
+        node = node.target
+    elif isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute):
+        node = node.func.value
+    while isinstance(node, gast.Subscript):
+        node = node.value
+    name = node.id if isinstance(node, gast.Name) else ""
+    bound = lowering.frame.names.get(name)
+    leads = any(may_overlap(one, storage) for one in storages(lowering, bound))
+    return name if leads else storage.name
+
+
+_KINDS: dict[type, str] = {dict: "a dict", tuple: "a list", Value: "an array or list"}
+
+
+def refuse_store(
+    lowering: Lowering, node: Any, stored: str, other: str, kind: str = "an array"
+) -> None:
+    lowering.unsupported(
+        node,
+        f"this stores into {wording.quoted(stored, kind)}, which may share memory with `{other}`",
+        f"make `{other}` a copy (`.copy()`), or a view on every path",
+        AliasingError,
+    )

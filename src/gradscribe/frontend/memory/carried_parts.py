@@ -1,0 +1,89 @@
+"""What is carried by a loop: names and attributes, or memory; and the parts of what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gradscribe.frontend.memory.reach import storages
+from gradscribe.frontend.state.carried_entry import Path
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import (
+    PLAIN_NUMBERS,
+    BoundMethod,
+    Cell,
+    DictRef,
+    Either,
+    InstanceRef,
+    ListRef,
+    LocalFunction,
+    ObjectRef,
+    PartialOf,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+    Unbound,
+)
+from gradscribe.ir.core import Value
+
+
+def is_carried(item: Any) -> bool:
+    """Whether a part of a carried value is, or holds, run-time values; others stay as they are."""
+    if isinstance(item, Static):
+        return isinstance(item.value, PLAIN_NUMBERS)
+    return not isinstance(item, (BoundMethod, LocalFunction, ObjectRef, PartialOf))
+
+
+def is_memory(key: Any) -> bool:
+    """Whether what is carried are the contents of an array or container, not what a name or an
+    attribute is bound to."""
+    return isinstance(key, Storage) and not isinstance(key, Cell)
+
+
+def held(names: Mapping[str, Any], contents: Mapping[Storage, Any], key: Any) -> Any:
+    """What a name, attribute or piece of memory holds in a state."""
+    if isinstance(key, Cell):
+        return contents[key][key.name]
+    return contents[key] if isinstance(key, Storage) else names.get(key, _MISSING)
+
+
+_MISSING = Unbound("")
+
+
+def reached(lowering: Lowering, key: Any, item: Any) -> Iterator[tuple[Path, Any]]:
+    """What has a storage among all that a name reaches (or, of memory, what is held in it), each
+    with the path of the part that it belongs to."""
+    if not is_memory(key):
+        yield from _reached(lowering, item, (), set())
+    elif not isinstance(item, Value):
+        yield from _below(lowering, item, (), set())
+
+
+def _reached(
+    lowering: Lowering, item: Any, path: Path, seen: set[Storage]
+) -> Iterator[tuple[Path, Any]]:
+    if isinstance(item, TupleOf):
+        yield from _below(lowering, item.items, path, seen)
+    elif isinstance(item, Either):
+        for one in (item.first, item.second):
+            yield from _reached(lowering, one, path, seen)
+    elif isinstance(item, Ref):
+        yield path, item
+    elif not isinstance(item, (ListRef, DictRef, InstanceRef)):
+        yield from ((path, Ref(storage)) for storage in storages(lowering, item))
+    elif item.storage not in seen:
+        yield path, item
+        if isinstance(item, InstanceRef):
+            cells = {cell.name: DictRef(cell) for cell in lowering.cells(item)}
+            yield from _below(lowering, cells, path, seen | {item.storage})
+        elif not isinstance(lowering.contents[item.storage], Value):
+            yield from _below(lowering, lowering.contents[item.storage], path, seen)
+
+
+def _below(
+    lowering: Lowering, items: Any, path: Path, seen: set[Storage]
+) -> Iterator[tuple[Path, Any]]:
+    pairs = items.items() if isinstance(items, dict) else enumerate(items)
+    for key, item in pairs:
+        yield from _reached(lowering, item, (*path, key), seen)

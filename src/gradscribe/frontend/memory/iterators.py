@@ -1,0 +1,179 @@
+"""Iterators: what gives its items once, when it is asked for them.
+
+`zip(…)`, `map(…)`, a generator expression and the like are made from what they are given, and
+compute nothing then. Their items are computed where something takes them: a `for`, a `*`, a
+function of items such as `sum`. Nothing is left for a second taker; as that is a mistake more often
+than a wish, it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from gradscribe.frontend.memory import at_once
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import (
+    DictRef,
+    FlatRef,
+    Iteration,
+    ListRef,
+    Made,
+    OneShot,
+    Ref,
+    Static,
+    Storage,
+    Turn,
+)
+from gradscribe.primitives.raising import may_raise
+
+Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
+
+_TAKEN, _REST = "taken", "rest"
+"""Whether the items are taken; after a `next`, what is left (else None)."""
+
+
+def made(
+    lowering: Lowering,
+    items: Callable[[Any], Any],
+    holds: tuple[Any, ...] = (),
+    origin: Made | None = None,
+) -> OneShot:
+    """A new iterator. items: makes the items, given the node that takes them; holds: the values
+    that it makes them of; origin: what makes it in the running program."""
+    return OneShot(turn(lowering), items, holds, origin)
+
+
+def turn(lowering: Lowering) -> Turn:
+    """The storage of a new iterator."""
+    storage = Turn()
+    lowering.contents[storage] = {_TAKEN: Static(False), _REST: Static(None)}
+    return storage
+
+
+def made_by(found: Any, callee: Any, arguments: Any, keywords: Any) -> Any:
+    """What a call has given; an iterator with the call as its origin."""
+    if not isinstance(found, OneShot) or found.origin is not None:
+        return found
+    return replace(found, origin=Made(callee, tuple(arguments), dict(keywords)))
+
+
+def taken(lowering: Lowering, node: Any, item: Any) -> Any:
+    """The items of an iterator, which has none left then; any other value as it is."""
+    if isinstance(item, FlatRef):
+        handed_over(lowering, node, item.turn)
+        return Ref(item.storage, item.path)
+    while isinstance(item, OneShot):
+        rest = handed_over(lowering, node, item.storage)
+        item = at_once.computed(lowering, node, item) if rest is None else rest
+    return item
+
+
+def taken_into(lowering: Lowering, node: Any, owner: Any, given: tuple[Any, ...]) -> Any:
+    """The arguments of what changes a list or dict, the items of iterators among them."""
+    is_container = isinstance(owner, (ListRef, DictRef))
+    before = lowering.contents[owner.storage] if is_container else None
+    made = len(lowering.builder.operations)
+    found = tuple(taken(lowering, node, item) for item in given)
+    if is_container and _may_raise(lowering, made):
+        what = "an exception that is handled may come while this takes in items, one by one"
+        lowering.unsupported(node, what, "make a list of them first: `items = list(…)`")
+    if is_container and lowering.contents[owner.storage] is not before:
+        what = "these items change the list or dict that they are put into"
+        lowering.unsupported(node, what, "make a list of them first: `items = list(…)`")
+    return found
+
+
+def _may_raise(lowering: Lowering, made: int) -> bool:
+    """Whether the operations from number `made` on may raise what a `try` around them handles."""
+    operations = lowering.builder.operations
+    caught = tuple(cls for _, classes in lowering.attempts for cls in classes)
+    return any(may_raise(operation, caught, operations) for operation in operations[made:])
+
+
+def handed_over(lowering: Lowering, node: Any, turn: Storage) -> Iteration | None:
+    """Hand an iterator to who takes its items; what is left of them, None if that is all."""
+    flag, rest = lowering.contents[turn].values()
+    is_outside = bool(lowering.loops.trips) and turn.serial < lowering.loops.trips[-1].serial
+    is_known = isinstance(flag, Static) and isinstance(rest, (Static, Iteration))
+    if is_outside or not is_known or flag.value:
+        what = "a loop takes the items of an iterator that is made before it"
+        lowering.unsupported(
+            node or lowering.frame.statement,
+            what if is_outside else "the items of this iterator may have been taken before",
+            "make a list of it first, as in `pairs = list(zip(a, b))`",
+        )
+    lowering.contents[turn] = {_TAKEN: Static(True), _REST: Static(None)}
+    if not isinstance(rest, Iteration):
+        return None
+    at_once.check_unchanged(
+        lowering, node, rest.early, "since its first items were taken, the program changes"
+    )
+    lowering.generators.early += rest.early
+    return renewed(rest)
+
+
+def renewed(rest: Iteration) -> Iteration:
+    """What is left of an iteration, as it is now."""
+    if rest.renew is not None:
+        return rest.renew()
+    parts = (renewed(part) if isinstance(part, Iteration) else part for part in rest.parts)
+    return replace(rest, parts=tuple(parts))
+
+
+def end(lowering: Lowering, item: OneShot) -> None:
+    """Leave nothing of an iterator for those who come later."""
+    if item.storage in lowering.contents:
+        lowering.contents[item.storage] = {_TAKEN: Static(True), _REST: Static(None)}
+
+
+def put_back(lowering: Lowering, item: OneShot, rest: Iteration) -> None:
+    """Leave what was not taken of an iterator for those who come later."""
+    lowering.contents[item.storage] = {_TAKEN: Static(False), _REST: rest}
+
+
+def iterator(handler: Handler) -> Handler:
+    """Of a function that makes items, the one that makes an iterator over them."""
+
+    def make(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        def items(taker: Any) -> Any:
+            depth, outer = len(lowering.generators.early), lowering.loops.iterable
+            lowering.loops.iterable = taker
+            given = tuple(taken(lowering, taker, item) for item in arguments)
+            lowering.loops.iterable = outer
+            at_once.refuse_effects(lowering, taker, lowering.generators.early[depth:])
+            return handler(lowering, taker, given, keywords)
+
+        return made(lowering, items, (*arguments, *keywords.values()))
+
+    return make
+
+
+def computed(handler: Handler) -> Handler:
+    """The same of a function that takes all it is given at once."""
+
+    def make(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        given = tuple(taken(lowering, node, item) for item in arguments)
+        found = handler(lowering, node, given, keywords)
+        return made(lowering, lambda taker: found, (found,))
+
+    return make
+
+
+def taking(handler: Handler, in_turns: bool = False, by_key: bool = False) -> Handler:
+    """Of a function of items, the one that takes them where it is given an iterator. in_turns:
+    whether it takes one at a time, and perhaps not all; by_key: whether it calls its `key` between
+    two of them."""
+
+    def take(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        depth, outer = len(lowering.generators.early), lowering.loops.iterable
+        lowering.loops.iterable = node if in_turns else outer
+        with at_once.taking(lowering, node):
+            given = tuple(taken(lowering, node, item) for item in arguments)
+            lowering.loops.iterable = outer
+            if in_turns or (by_key and "key" in keywords):
+                at_once.refuse_effects(lowering, node, lowering.generators.early[depth:])
+            return handler(lowering, node, given, keywords)
+
+    return take

@@ -1,0 +1,302 @@
+"""Memory that code which cannot be read may have kept: each call of such code may use it again.
+
+In the IR an array is a value, and a store makes a new one; unread code has pointers. So an array
+that such code is given, and may keep, gets a *handle*: an array of the running program which the
+code sees in its place, whichever call shows it. Before each further call of unread code the handle
+takes what the program holds, if that has changed, and at the end; after the call the program reads
+it anew:
+
+    c_kept = c.copy()                    np.copyto(c_kept, c)
+    remember(c_kept)                     scale_remembered(0.5)
+    c = c_kept.copy()                    c = c_kept.copy()
+
+A handle stands in the block in which its array was made, so that all branches and trips in it use
+the same one. What a branch or loop has made, and leaves behind under another name, has no handle
+that could be seen after it (`Storage.kept`), unless that is handed on (`control.handed_on`), which
+is done where a call was found that may use it. What is in a list, or not made on each path, is
+refused then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from gradscribe.frontend.interface import RunTimeKeyError
+from gradscribe.frontend.memory import sharing
+from gradscribe.frontend.memory.reach import storages
+from gradscribe.frontend.state import wording
+from gradscribe.frontend.state.flow import CHANGING, may_be_undefined
+from gradscribe.frontend.state.knowledge import Handle, State
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Ref, Storage
+from gradscribe.ir.core import Operation, Value
+from gradscribe.ir.types import Opaque
+from gradscribe.primitives.control import LENT, RENEW, REREAD
+
+_NEVER = Value(Opaque())
+
+
+def before_call(
+    lowering: Lowering, node: Any, name: str, given: Collection[Storage]
+) -> dict[Storage, Value]:
+    """The handles of all memory that a call of unread code may use, holding what the program
+    holds. given: the arrays that it is given, and may keep."""
+    lowering.kept.calls += 1
+    _refuse_without_handle(lowering, node, name, given)
+    handles = handle(lowering, given)
+    _renew(lowering, handles)
+    return {storage: kept.array for storage, kept in handles.items()}
+
+
+def current(lowering: Lowering, array: Ref) -> Value:
+    """The handle of an array, or a view of one, which holds what the program holds."""
+    _refuse_lost(lowering, lowering.frame.statement, "a function", [array.storage])
+    kept = handle(lowering, [array.storage])[array.storage]
+    _renew(lowering, {array.storage: kept})
+    value = kept.array
+    for primitive, arguments, callee in array.path:
+        first = next(iter(primitive.signature.parameters))
+        value = lowering.plain(primitive, {first: value, **arguments}, callee)
+    return value
+
+
+def take(lowering: Lowering, storage: Storage, array: Value) -> None:
+    """Let an array that comes out of a branch or loop have this handle, which holds it."""
+    lowering.kept.handles[storage] = Handle(array, lowering.kept.calls, is_found=True)
+    lowering.kept.held[storage] = lowering.contents[storage]
+    storage.kept = False
+
+
+def seen_through(lowering: Lowering, storage: Storage) -> list[Storage]:
+    """The memory in whose handles is seen what unread code writes to this one: where the later made
+    of both handles is memory of the other."""
+    found = lowering.kept.handles
+    return [
+        other for other in found if found[max(storage, other, key=lambda one: one.serial)].is_found
+    ]
+
+
+def at_the_end(lowering: Lowering, but: Container[Storage] = ()) -> None:
+    """Where a part of the program ends, let whoever has kept memory find in it what the program has
+    stored since. but: the memory that is there after this part, too."""
+    _renew(lowering, {s: kept for s, kept in handle(lowering, ()).items() if s not in but})
+
+
+@contextmanager
+def shown(lowering: Lowering, given: Collection[Storage]) -> Iterator[None]:
+    """While these arrays are given away: they are what unread code sees in their place."""
+    handles = {
+        storage: kept for storage, kept in handle(lowering, given).items() if storage in given
+    }
+    _renew(lowering, handles)
+    held = {storage: lowering.contents[storage] for storage in handles}
+    lowering.contents.update((storage, kept.array) for storage, kept in handles.items())
+    yield
+    lowering.contents.update(held)
+
+
+def _renew(lowering: Lowering, handles: Mapping[Storage, Handle]) -> None:
+    held = lowering.kept.held
+    for storage, kept in handles.items():
+        contents = lowering.contents[storage]
+        if held.get(storage) is not contents:
+            lowering.plain(RENEW, {"x": kept.array, "value": contents})
+            held[storage] = contents
+
+
+def bring_into_step(lowering: Lowering) -> None:
+    """Let whoever has kept memory find in it what the program has stored since."""
+    _renew(lowering, handle(lowering, ()))
+
+
+def after_call(lowering: Lowering, storage: Storage, call: Value) -> Value:
+    """What the program holds in this memory after a call that may have written to it."""
+    kept = lowering.kept.handles[storage]
+    tree = {"x": kept.array, "call": call}
+    found = lowering.plain(REREAD, tree, name=_name(lowering, storage))
+    lowering.kept.held[storage] = found
+    return found
+
+
+def returned(lowering: Lowering, array: Value) -> Any:
+    """An array that unread code has returned, and may have: its handle is that array itself. It may
+    be any that such code may have."""
+    contents = lowering.plain(REREAD, {"x": array, "call": array})
+    item = lowering.wrap(contents)
+    known = handle(lowering, ())
+
+    def shares(base: Storage) -> Value | None:
+        return sharing.overlap(lowering, array, known[base].array) if base in known else None
+
+    sharing.link(lowering, item, lowering.kept.handles, shares)
+    lowering.kept.handles[item.storage] = Handle(array, lowering.kept.calls, is_found=True)
+    lowering.kept.held[item.storage] = contents
+    return item
+
+
+def enter_call(lowering: Lowering, node: Any, name: str) -> None:
+    """Note a call of a function of the program that is not inlined and calls unread code: there are
+    no handles in it of what is kept here, and none here of what is kept in it."""
+    lowering.kept.calls += 1
+    handles = handle(lowering, ())
+    for variable, storage in _live(lowering):
+        if storage in handles or storage in lowering.kept.lists or _is_lost(lowering, storage):
+            _refuse(lowering, node, f"what `{name}` calls", variable, "another call")
+
+
+def renew_carried(lowering: Lowering, carried: Collection[Storage]) -> None:
+    """Before a loop, and at the end of each trip: what it carries is what the handles hold."""
+    _renew(lowering, {s: kept for s, kept in handle(lowering, ()).items() if s in carried})
+
+
+def begin_trip(lowering: Lowering, carried: Collection[Storage]) -> None:
+    """So it is in the beginning of a trip, and after the loop."""
+    held = {s: lowering.contents[s] for s in handle(lowering, ()) if s in carried}
+    lowering.kept.held.update(held)
+
+
+def merge(lowering: Lowering, states: Collection[State]) -> None:
+    """After a branch, the handles hold what they hold after both of its sides."""
+    for storage in lowering.kept.handles.keys() & lowering.contents.keys():
+        lowering.kept.held.pop(storage, None)
+        if all(s.held.get(storage, _NEVER) is s.contents.get(storage) for s in states):
+            lowering.kept.held[storage] = lowering.contents[storage]
+
+
+def leave_call(lowering: Lowering, given: Collection[Storage], results: Sequence[Value]) -> None:
+    """Note that unread code in such a call may have kept what that was given."""
+    for storage in given:
+        lowering.kept.lost[storage] = results[0] if results else None
+
+
+def _is_lost(lowering: Lowering, storage: Storage) -> bool:
+    """Whether unread code may have kept memory in a way that has left no handle."""
+    call = lowering.kept.lost.get(storage, _NEVER)
+    return storage.kept or call is None or lowering.builder.is_made(call)
+
+
+def has_met(lowering: Lowering, before: State, calls: int) -> bool:
+    """Whether the body of a loop may use in its next iteration what it has given away in this one:
+    memory from before the loop, for which there was no handle then. calls: how many calls of unread
+    code there were before the body."""
+    found = {s: kept.call for s, kept in lowering.kept.handles.items()}
+    found |= {s: kept.call for s, kept in lowering.kept.lists.items()}
+    given = (call for storage, call in found.items() if storage in before.contents)
+    return lowering.kept.calls > calls and any(call > calls for call in given)
+
+
+def handled(lowering: Lowering, state: State) -> list[Storage]:
+    """What there is in a state of the memory that has a handle."""
+    return [storage for storage in lowering.kept.handles if storage in state.contents]
+
+
+def handle(lowering: Lowering, given: Collection[Storage]) -> dict[Storage, Handle]:
+    """The handles that can be used here; also of memory that may be given away later."""
+    found = lowering.kept.handles
+    for storage in given:
+        if storage not in found or not lowering.builder.is_made(found[storage].array):
+            found[storage] = _handle(lowering, storage)
+    return {
+        storage: kept
+        for storage, kept in found.items()
+        if storage in lowering.contents and lowering.builder.is_made(kept.array)
+    }
+
+
+def _handle(lowering: Lowering, storage: Storage) -> Handle:
+    """A handle in the block in which the array was made."""
+    contents = lowering.contents[storage]
+    made, block = _origin(lowering, storage, contents)
+    name = _name(lowering, storage)
+    is_partial = may_be_undefined(lowering, made)  # it is not made on each path
+    storage.kept |= is_partial
+    if is_partial or block is lowering.builder.operations:
+        array = lowering.plain(LENT, {"x": contents}, name=f"{name}_kept" if name else "")
+        lowering.kept.held[storage] = contents
+        return Handle(array, lowering.kept.calls)
+    with lowering.builder.resume(block):
+        array = lowering.plain(LENT, {"x": made}, name=f"{name}_kept" if name else "")
+    lowering.kept.held.pop(storage, None)
+    return Handle(array, lowering.kept.calls)
+
+
+def _origin(lowering: Lowering, storage: Storage, value: Value) -> tuple[Value, list[Operation]]:
+    """The value that an array was when it was made, and the block in which that was."""
+    builder, carried = lowering.builder, lowering.loops.carried
+    while True:
+        made = builder.definition(value)
+        if value in carried:
+            value = carried[value][2]
+        elif made is not None and made.primitive in CHANGING:
+            value = made.operands[0]
+        elif made is not None:
+            return value, builder.block_of(value)
+        elif not lowering.loops.trips or _is_before(lowering, storage):
+            return value, builder.block_given(value)
+        else:  # an item of what a loop runs over
+            return value, builder.operations
+
+
+def _is_before(lowering: Lowering, storage: Storage) -> bool:
+    """Whether memory was there before all loops around."""
+    return storage in lowering.outside.entered or storage.serial < lowering.loops.trips[0].serial
+
+
+def _name(lowering: Lowering, storage: Storage) -> str:
+    return storage.name or lowering.contents[storage].name
+
+
+def _refuse_without_handle(
+    lowering: Lowering, node: Any, name: str, given: Collection[Storage]
+) -> None:
+    """Refuse a call that may use memory of which the program could not see what became of it."""
+    handles = handle(lowering, ())
+    for variable, storage in _live(lowering):
+        if storage not in handles and _is_lost(lowering, storage):
+            _refuse(lowering, node, f"`{name}`", variable, _ELSEWHERE)
+    _refuse_lost(lowering, node, f"`{name}`", given)
+
+
+def _refuse_lost(lowering: Lowering, node: Any, who: str, given: Collection[Storage]) -> None:
+    """Refuse to give away memory that another call may have in a handle which is not seen here."""
+    handles = handle(lowering, ())
+    for storage in given:
+        if storage not in handles and _is_lost(lowering, storage):
+            _refuse(lowering, node, who, _name(lowering, storage), _ELSEWHERE)
+
+
+_ELSEWHERE = "another call in a branch or loop"
+
+
+def _refuse(lowering: Lowering, node: Any, who: str, variable: str, other: str) -> NoReturn:
+    error = RunTimeKeyError(
+        f"{who}, whose code cannot be read, may use {wording.quoted(variable)}, which {other} may "
+        "have kept",
+        "hold such arrays in variables that have a value on every path, not in lists; or declare "
+        "what these functions do: `gs.primitive(…, pure=True)`",
+        lowering.location(node),
+    )
+    error.place = HANDING_ON
+    raise error
+
+
+HANDING_ON = ("handing on", 0, 0)
+"""Stands among the places for which a function is lowered once more, where branches and loops are
+to hand on the handles of the arrays that come out of them (see `control.handed_on`)."""
+
+
+def hands_on(lowering: Lowering) -> bool:
+    """Whether they are."""
+    return HANDING_ON in lowering.keyed
+
+
+def _live(lowering: Lowering) -> Iterator[tuple[str, Storage]]:
+    """The memory that names lead to which are read later, or in this statement: also by way of
+    functions of these names."""
+    for frame in lowering.frames:
+        for variable, bound in frame.names.items():
+            innermost = frame is lowering.frame
+            if frame.is_read_later(variable, innermost=innermost, by_functions=False):
+                yield from ((variable, storage) for storage in storages(lowering, bound))

@@ -1,0 +1,76 @@
+"""The kinds of objects that a function finds outside: those that are resolved when it is compiled,
+those that are known by their value, and inputs."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import inspect
+import operator
+import types
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend.values.values import PLAIN_NUMBERS
+from gradscribe.ir.generators import RandomGenerator
+from gradscribe.ir.probing import has, is_dataclass, probe
+from gradscribe.ir.trees import flatten
+
+RESOLVED = (
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.ModuleType,
+    np.ufunc,
+    type(np.sum),
+    type,
+)
+"""Objects of these classes are static: a call must find the same ones."""
+
+CALLABLES = (
+    functools._lru_cache_wrapper,
+    operator.itemgetter,
+    operator.attrgetter,
+    operator.methodcaller,
+)
+"""Objects that are called, and are static as functions are."""
+
+BY_VALUE = (bool, str, bytes, slice, range, enum.Enum, np.dtype)
+"""Objects of these classes are static: a call must find equal ones."""
+
+
+def is_constant(value: Any) -> bool:
+    """Whether this is a plain constant, or a set or tuple of those."""
+    if isinstance(value, (set, frozenset, tuple)):
+        return all(map(is_constant, value))
+    return value is None or isinstance(value, (*BY_VALUE, int, float, complex))
+
+
+def is_transformed(value: Any) -> bool:
+    """Whether this is a function that gradscribe has wrapped: decorated, or a gradient."""
+    return any(inspect.getattr_static(value, mark, None) is not None for mark in _MARKS)
+
+
+_MARKS = ("__gradscribe_function__", "__gradscribe_primitive__", "__gradscribe_transform__")
+"""Attributes of what gradscribe has wrapped (objects may have a `__getattr__` for any name)."""
+
+
+def is_of_scipy(value: Any) -> bool:
+    """Whether this is an object of SciPy's that is called: a distribution, a transform."""
+    modules = (probe(value, "__module__") or "", type(value).__module__)
+    return callable(value) and any(module.partition(".")[0] == "scipy" for module in modules)
+
+
+def is_input(value: Any) -> bool:
+    """Whether a value is made of numbers and arrays, and at least one of them."""
+    if _is_of_dataclass(value):
+        return False
+    _, leaves = flatten(value, _is_of_dataclass)
+    classes = (*PLAIN_NUMBERS, np.ndarray, RandomGenerator)
+    return bool(leaves) and all(
+        isinstance(leaf, classes) or has(type(leaf), "requires_grad") for leaf in leaves
+    )
+
+
+def _is_of_dataclass(value: Any) -> bool:
+    return is_dataclass(value) or is_dataclass(type(value))

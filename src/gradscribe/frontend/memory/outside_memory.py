@@ -1,0 +1,194 @@
+"""Memory of arrays and containers from outside that other objects from outside show, too.
+
+A function stores to an array that it finds outside, and gives an object from outside to code that
+cannot be read: a pointer to that array, a table that was made of it. What it stores is written to
+the array at the end; that code would read what was there before. Or it reads the array, and that
+code writes to it. Both are refused. Comes in: the objects that such code is given, and whether it
+may write to them. What they lead to is known by addresses, and as far as Python's garbage
+collector can see; what points to memory of which nothing is known may point to any.
+"""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import gc
+import sys
+import types
+import weakref
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend.memory import outside
+from gradscribe.frontend.state.dependencies import is_library
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Storage
+from gradscribe.ir.core import Value
+from gradscribe.ir.probing import probe
+
+_MOST = 5_000
+"""So many objects are followed; what leads to more may lead to any."""
+
+_PLAIN = (
+    *(str, bytes, int, float, complex, type(None), type(Ellipsis), range, np.generic, np.dtype),
+    *(type, types.ModuleType, types.CodeType, types.FrameType),
+)
+
+
+def refuse_shown(lowering: Lowering) -> None:
+    """Refuse what shows an array or container that is changed, or may change one that is read."""
+    found = lowering.outside
+    if not found.shown:
+        return
+    read = found.memory | {storage: ref.target for storage, ref in found.containers.items()}
+    changed = [held for storage, held in read.items() if _is_changed(lowering, storage)]
+    memory, all_memory = Memory(changed), Memory(read.values())
+    for number, (target, name) in found.shown.items():
+        is_written = number in found.written
+        if memory.is_shown_by(target) or (is_written and all_memory.is_shown_by(target)):
+            outside.refuse_changed(lowering, name)
+
+
+def _is_changed(lowering: Lowering, storage: Storage) -> bool:
+    """Whether the function changes it; a call that may have done so has been checked."""
+    before = lowering.outside.entered[storage]
+    is_other = lowering.contents.get(storage, before) is not before
+    return storage in lowering.changes.stored or (is_other and not isinstance(before, Value))
+
+
+class Memory:
+    """The memory of some arrays and containers."""
+
+    def __init__(self, owners: Iterable[Any]) -> None:
+        found = list(owners)
+        self._objects = {id(below): below for owner in found for below in _memories(owner)}
+        self._ranges = [bounds for owner in found if (bounds := _bounds(owner)) is not None]
+
+    def is_shown_by(self, target: Any) -> bool:
+        """Whether an object may lead to it."""
+        pending, seen = [target] if self._objects else [], set[int]()
+        while pending:
+            item = pending.pop()
+            if isinstance(item, _PLAIN) or id(item) in seen:
+                continue
+            seen.add(id(item))
+            if len(seen) > _MOST or self._is_of(item) or _points_anywhere(item):
+                return True
+            pending += _led_to(item)
+        return False
+
+    def _is_of(self, item: Any) -> bool:
+        if any(id(base) in self._objects for base in _bases(item)):
+            return True
+        low, high = _bounds(item) or (0, 0)
+        return any(low < end and start < high for start, end in self._ranges)
+
+
+def _memories(owner: Any) -> Iterator[Any]:
+    """An array or container, and whose memory it shows: the buffer of an object may lead to it."""
+    bases = list(_bases(owner))
+    yield from bases
+    if not isinstance(bases[-1], (np.ndarray, *_CONTAINERS)):
+        yield from (held for held in gc.get_referents(bases[-1]) if not isinstance(held, _PLAIN))
+
+
+_CONTAINERS = (list, dict, set, collections.deque)
+
+
+def _bases(item: Any) -> Iterator[Any]:
+    """An object, and those whose memory it shows; neither plain values nor what all lead to."""
+    while item is not None and not isinstance(item, _PLAIN):
+        yield item
+        item = item.obj if isinstance(item, memoryview) else probe(item, "base")
+
+
+def _bounds(item: Any) -> tuple[int, int] | None:
+    """The addresses where the memory of an object begins and ends, where it is known."""
+    if isinstance(item, _OF_CTYPES):
+        start = ctypes.addressof(item)
+        return start, start + ctypes.sizeof(item)
+    if type(item).__module__ == "_cffi_backend":
+        return _bounds_of_cffi(item)
+    with suppress(TypeError, ValueError, BufferError):
+        array = item if isinstance(item, np.ndarray) else np.asarray(memoryview(item))
+        return np.lib.array_utils.byte_bounds(array)
+    return None
+
+
+_OF_CTYPES = (ctypes._SimpleCData, ctypes.Array, ctypes.Structure, ctypes.Union)
+
+
+def _bounds_of_cffi(item: Any) -> tuple[int, int] | None:
+    backend = sys.modules["_cffi_backend"]
+    if not _owns_memory_of_cffi(item):
+        return None
+    kind = backend.typeof(item)
+    size = backend.sizeof(kind.item) if kind.kind == "pointer" else backend.sizeof(item)
+    start = int(backend.cast(backend.new_primitive_type("uintptr_t"), item))
+    return start, start + size
+
+
+def _owns_memory_of_cffi(item: Any) -> bool:
+    return type(item).__name__ in ("__CDataOwn", "__CDataOwnGC", "__CDataFromBuf")
+
+
+def _led_to(item: Any) -> Iterable[Any]:
+    """What an object holds or is bound to; of a function, what it may read by name."""
+    if isinstance(item, types.FunctionType):
+        if is_library(item):
+            return ()
+        names = item.__code__.co_names
+        held = [item.__globals__[name] for name in names if name in item.__globals__]
+        return [*held, *_cells(item), item.__defaults__, item.__dict__]
+    if isinstance(item, np.ndarray):
+        return item.ravel().tolist() if item.dtype.hasobject else ()
+    if isinstance(item, weakref.ReferenceType):
+        return [item()]
+    if isinstance(item, ctypes.py_object):
+        return [item.value]
+    if type(item).__qualname__ == "CPUDispatcher":  # of Numba
+        return [item.py_func]
+    return [*gc.get_referents(item), *_bases(item)]
+
+
+def _cells(function: types.FunctionType) -> Iterator[Any]:
+    for cell in function.__closure__ or ():
+        with suppress(ValueError):  # it is empty yet
+            yield cell.cell_contents
+
+
+_KNOWN = frozenset({"numpy", "scipy", "pandas"} | sys.stdlib_module_names)
+"""Packages of whose objects the garbage collector sees what they hold."""
+
+_POINTERS = frozenset("PzZ")
+
+
+def _points_anywhere(item: Any) -> bool:
+    """Whether an object may point to memory of which nothing is known."""
+    cls = type(item)
+    if cls.__module__ == "_cffi_backend":
+        return _is_pointer_of_cffi(item)
+    is_pointer = isinstance(item, ctypes._Pointer) or (
+        isinstance(item, ctypes._SimpleCData) and cls._type_ in _POINTERS and item.value is not None
+    )
+    if is_pointer:
+        return not item._objects and not probe(item, "__dict__")
+    if isinstance(item, _OF_CTYPES) or cls.__module__.partition(".")[0] in _KNOWN:
+        return False
+    return not callable(item) and not _is_of_python(cls)
+
+
+def _is_pointer_of_cffi(item: Any) -> bool:
+    backend = sys.modules["_cffi_backend"]
+    is_data = isinstance(item, backend._CDataBase) and backend.typeof(item).kind != "function"
+    return is_data and not _owns_memory_of_cffi(item)
+
+
+def _is_of_python(cls: type) -> bool:
+    """Whether a class is written in Python."""
+    return "__dict__" in vars(cls) or any(
+        isinstance(member, types.FunctionType) for member in vars(cls).values()
+    )

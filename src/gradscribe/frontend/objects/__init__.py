@@ -1,0 +1,1 @@
+"""Attributes of objects of the user's classes, and making such objects."""

@@ -1,0 +1,133 @@
+"""Reading attributes of objects of the user's classes.
+
+An object that the function made (or a dataclass among its arguments) is an `InstanceRef`; each
+of its attributes is a storage of its own, so that branches and loops carry those that change.
+An object from outside is an `ObjectRef`: its attributes are read at each call, up to the first
+store to one (see `object_stores`).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from typing import Any
+
+from gradscribe.frontend.joins.splitting import resolved
+from gradscribe.frontend.kinds.presence import catches, may_be_missing
+from gradscribe.frontend.memory import outside, scope
+from gradscribe.frontend.state import dependencies
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures.class_attributes import (
+    MISSING,
+    depend_on_class,
+    is_data_descriptor,
+    method,
+    of_class,
+)
+from gradscribe.frontend.structures.instances import Object, cell_of, class_of, set_attribute
+from gradscribe.frontend.structures.standard_classes import class_in_python
+from gradscribe.frontend.syntax.shared_variables import Variables
+from gradscribe.frontend.values.values import InstanceRef, ObjectRef, Static, Unbound
+from gradscribe.ir.probing import has, in_class, probe
+
+
+def read(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
+    """`owner.name`: a property, an attribute of the object itself, a method or an attribute of
+    its class."""
+    found = get(lowering, node, owner, name)
+    if found is not None:
+        return found
+    fallback = method(lowering, owner, "__getattr__")
+    if fallback is not None:
+        return lowering.call(node, fallback, (Static(name),), {})
+    if class_of(owner) is Variables:
+        return scope.raise_unbound(lowering, node, name)
+    python = class_in_python(owner)
+    if python is not None and hasattr(python, name):
+        lowering.unsupported(
+            node,
+            f"`{name}` of a {python.__name__} made in the function is not supported",
+            "use a list or dict",
+        )
+    if isinstance(owner, ObjectRef) and _finds_attributes(owner.target) and has(owner.target, name):
+        return outside.attribute_of_object(lowering, node, owner, name)
+    what = f"`{class_of(owner).__name__}` has no attribute `{name}`"
+    return lowering.raises(node, AttributeError(what), what, "store it first")
+
+
+def get(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
+    """`owner.name`, or None where it has none."""
+    if isinstance(owner, ObjectRef):
+        lowering.outside.meet(owner)
+    cls = class_of(owner)
+    reads = in_class(cls, "__getattribute__")
+    if isinstance(reads, types.FunctionType):
+        what = f"`{cls.__name__}` has a `__getattribute__` of its own"
+        lowering.unsupported(node, what, "define `__getattr__`, or a property")
+    kind = in_class(cls, name, MISSING)
+    if is_data_descriptor(kind):
+        return of_class(lowering, node, owner, cls, name)
+    own = own_attribute(lowering, node, owner, name)
+    if own is not None:
+        is_known = kind is MISSING and not has(cls, "__getattr__")
+        if not is_known or catches(lowering, AttributeError):
+            refuse_uncertain(lowering, node, name, own)
+        return own
+    if isinstance(owner, ObjectRef) and cell_of(lowering, owner, name) is None:
+        depend_on_absence(lowering, owner, name)
+    if isinstance(kind, functools.cached_property):
+        depend_on_class(lowering, cls, name, kind)
+        item = lowering.call(node, Static(kind.func), (owner,), {})
+        set_attribute(lowering, owner, name, item)
+        return item
+    return of_class(lowering, node, owner, cls, name)
+
+
+def refuse_uncertain(lowering: Lowering, node: Any, name: str, item: Any) -> None:
+    """Refuse to read what was stored on some paths only, where Python finds something else on the
+    others."""
+    if may_be_missing(lowering, item):
+        what = f"whether the attribute `{name}` was stored is not known when this is compiled"
+        lowering.unsupported(node, what, "store it on every path")
+
+
+def depend_on_absence(lowering: Lowering, owner: ObjectRef, name: str) -> None:
+    """An object from outside does not hold this attribute itself, and must not at each call."""
+    if probe(owner.target, "__dict__") is not None:
+        dependencies.depend(lowering, owner.path.attribute("__dict__"), name, "without")
+    elif isinstance(inspect.getattr_static(owner.target, name, None), types.MemberDescriptorType):
+        dependencies.depend(lowering, owner.path, name, "absent")
+
+
+def own_attribute(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
+    """What the object itself holds under a name, or None."""
+    cell = cell_of(lowering, owner, name)
+    if cell is not None and cell in lowering.contents:
+        item = resolved(lowering, lowering.contents[cell][name])
+        if not isinstance(item, Unbound):
+            return item
+        if item.loop is not None:
+            scope.read_late(lowering, item)
+        if item.reason and not item.raises:
+            lowering.unsupported(node, item.reason, "store it on every path")
+        return None
+    if isinstance(owner, InstanceRef):
+        return None
+    if not callable(in_class(type(owner.target), name, None)):
+        outside.refuse_exposed(lowering, owner)
+    if name not in probe(owner.target, "__dict__", ()) and not _is_slot(owner.target, name):
+        return None
+    return outside.attribute_of_object(lowering, node, owner, name)
+
+
+def _is_slot(target: Any, name: str) -> bool:
+    kind = in_class(type(target), name, None)
+    is_member = isinstance(kind, (types.MemberDescriptorType, types.GetSetDescriptorType))
+    return is_member and hasattr(target, name)
+
+
+def _finds_attributes(target: Any) -> bool:
+    """Whether the class of an object finds its attributes itself, in C: a `struct` of cffi."""
+    own = in_class(type(target), "__getattribute__")
+    return isinstance(own, types.WrapperDescriptorType) and own is not object.__getattribute__

@@ -1,0 +1,80 @@
+"""Calls that are carried out when the function is compiled.
+
+A function is pure if it gives the same for the same arguments and does nothing else. A call of
+one whose arguments are known is folded to what it gives; others may be called on trial, for the
+type of their result. What reads or changes the state of the interpreter, of NumPy or of the
+machine is called by the running program, or refused.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend.memory import outside, sequences
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import ListRef, Static, TupleOf
+from gradscribe.ir.probing import probe
+from gradscribe.primitives.contracts import contract_of
+
+_CHANGEABLE = (Iterator, list, dict, set, bytearray, np.ndarray)
+"""Objects of these classes are made anew by each call."""
+
+
+def is_pure(callee: Any, given: Iterable[Any] = ()) -> bool:
+    """Whether a callable gives the same for the same arguments and does nothing else. given:
+    frontend values, which it may call where they are functions."""
+    known = [item.value for item in given if isinstance(item, Static)]
+    return contract_of(callee, given=known).computes
+
+
+def module_of(callee: Any) -> str:
+    """The name of the top-level module that a callable belongs to."""
+    module = probe(callee, "__module__")
+    if module is None and isinstance(callee, types.BuiltinFunctionType):
+        module = type(callee.__self__).__module__
+    return (module or "").partition(".")[0]
+
+
+def folded(
+    lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
+    """What a call of a pure function gives, if all that it is given is known; else None. A list is
+    a new one, which the function may change."""
+    items = (*arguments, *keywords.values())
+    if not is_pure(callee, items):
+        return None
+    if isinstance(probe(callee, "__self__"), str):  # `",".join(names)`
+        items = tuple(outside.opened(lowering, item) for item in items)
+    given = [known_object(lowering, item) for item in items]
+    if not all(isinstance(item, Static) for item in given):
+        return None
+    if any(callable(item.value) and not is_pure(item.value) for item in given):
+        return None
+    plain = [item.value for item in given]
+    count = len(arguments)
+    try:
+        found = callee(*plain[:count], **dict(zip(keywords, plain[count:], strict=True)))
+    except Exception as error:
+        what = f"this call always raises {type(error).__name__}: {error}"
+        lowering.raises(node, error, what)
+    if isinstance(found, list) and not any(isinstance(item, _CHANGEABLE) for item in found):
+        return sequences.new_list(lowering, tuple(map(Static, found)))
+    parts = found if isinstance(found, tuple) else (found,)
+    return None if any(isinstance(part, _CHANGEABLE) for part in parts) else Static(found)
+
+
+def known_object(lowering: Lowering, item: Any) -> Any:
+    """A tuple or list of known items as one object; other values as they are."""
+    is_plain = isinstance(item, ListRef) or (isinstance(item, TupleOf) and item.cls is tuple)
+    items = sequences.known_items(lowering, item) if is_plain else None
+    if items is None:
+        return item
+    below = [known_object(lowering, one) for one in items]
+    if not all(isinstance(one, Static) for one in below):
+        return item
+    objects = [one.value for one in below]
+    return Static(objects if isinstance(item, ListRef) else tuple(objects))

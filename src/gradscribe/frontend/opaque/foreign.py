@@ -1,0 +1,434 @@
+"""Calls of code that cannot be read, and the memory that such code may write to.
+
+Comes in: a call of a function (C, Cython, Fortran, ctypes, …), and what `contracts` knows of it.
+Goes out: the operation `effect`, and for each array that the call can reach, a new value. The call
+is given a copy of the array (`lent`), in which it may write; what is in it afterwards (`written`)
+is what the array holds from there on. So all that follows from a store follows from such a call:
+derivatives through it are refused, records and undo keep what was there before, the caller's own
+arrays get the new contents where plain Python would have changed them.
+
+A call that may keep what it is given may use that when another function of the kind is called:
+see `kept_memory`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import types
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeGuard
+
+import gast
+
+from gradscribe.frontend.kinds import known_sets
+from gradscribe.frontend.kinds.varying import may_vary
+from gradscribe.frontend.memory import (
+    aliasing,
+    contiguity,
+    kept_memory,
+    kept_variables,
+    outside,
+    outside_reach,
+    places,
+    sharing,
+)
+from gradscribe.frontend.memory.reach import is_read_only, storages
+from gradscribe.frontend.opaque import lent_containers
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures.function_objects import captured, may_call, parts_of
+from gradscribe.frontend.structures.run_time_arguments import argument_of
+from gradscribe.frontend.syntax.source import refilled_by
+from gradscribe.frontend.values.values import (
+    DictRef,
+    InstanceRef,
+    ListRef,
+    LocalFunction,
+    ObjectRef,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+    may_overlap,
+)
+from gradscribe.ir.core import Method, Value
+from gradscribe.ir.probing import in_class, probe
+from gradscribe.ir.types import Array, Opaque, Type
+from gradscribe.primitives import log_calls
+from gradscribe.primitives.contract_kinds import UNKNOWN, Contract, parameters
+from gradscribe.primitives.contracts import (
+    called_back,
+    contract_of,
+    contract_of_method,
+    is_immutable,
+)
+from gradscribe.primitives.control import COPY, EFFECT, LENT, WRITTEN
+
+
+def call(
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    given: tuple[tuple[Any, ...], dict[str, Any]],
+    type_: Type,
+    contract: Contract,
+) -> Any:
+    """A call that may write to the arrays that it is given. given: its arguments and keywords.
+
+    Where an object among these leads to memory that other calls use, this is such a call, too; and
+    what it gives may keep what it is given, if nothing more is known of that.
+    """
+    arguments, keywords = given
+    callee, arguments = shown_to_others(callee, arguments, keywords)
+    if may_lead_to_memory(lowering, [*arguments, *keywords.values()]):
+        contract = replace(contract, keeps=True)
+    items = contract.written(callee, arguments, keywords)
+    called = [] if is_declared(callee) else all_called(lowering, [*arguments, *keywords.values()])
+    if contract.keeps or called:
+        called += kept_variables.current(lowering)
+        outside_reach.note(lowering, [*items, *called])
+    if not contract.only_reads:
+        outside_reach.note_buffers(lowering, items)
+        for item in items:
+            known_sets.refuse_change(lowering, node, item)
+    if contract.keeps:
+        called += lent_containers.kept(lowering)
+    _refuse_containers(lowering, node, callee, [*items, *called], called)
+    if contract.keeps:
+        items = [*arguments, *keywords.values()]
+    items += [item for item in called if item not in items]
+    is_leading = node is not lowering.discarded and leads(type_, contract)
+    shows = replace(contract, keeps=contract.keeps or is_leading)
+    reached = _arrays(lowering, [*items, *arguments, *keywords.values()] if shows.keeps else items)
+    for number, item in enumerate(items):
+        is_receiver = number == 0 and isinstance(callee, Method)
+        if isinstance(item, ObjectRef) and is_receiver and hasattr(item.target, "__dict__"):
+            continue
+        for below in _objects(lowering, item):
+            outside.expose(lowering, below)
+    for storage in reached:
+        contiguity.check_shown(lowering, node, _name(callee), lowering.contents[storage])
+    shown = _shown(lowering, node, callee, reached, shows)
+    held = {storage: lowering.contents[storage] for storage in reached}
+    lowering.contents.update((storage, shown[storage]) for storage in reached)
+    seen = outside_reach.before(lowering, list(reached)) if contract.keeps or called else {}
+    lents = lent_containers.before_call(lowering, node, _name(callee), items, contract.keeps)
+    known = lent_containers.objects_of(lents)
+    lowering.kept.keeps = contract.keeps
+    tree = {
+        "args": tuple(argument_of(lowering, item, known) for item in arguments),
+        "keywords": {key: argument_of(lowering, item, known) for key, item in keywords.items()},
+        "type": type_,
+        "reached": tuple(shown.values()),
+    }
+    if contract.keeps or called:
+        kept_variables.synchronize(lowering, lambda item: argument_of(lowering, item, known))
+    lowering.contents.update(held)
+    result = lowering.emit(EFFECT, tree, callee)
+    if contract.keeps or called:
+        kept_variables.read_back(lowering)
+    if not contract.only_reads:
+        for storage, array in shown.items():
+            _write(lowering, storage, array, result, shows)
+    outside_reach.after(lowering, _name(callee), seen, result)
+    if not contract.only_reads:
+        lent_containers.after_call(lowering, node, _name(callee), lents)
+    if isinstance(type_, Array) and contract.keeps:
+        return kept_memory.returned(lowering, result)
+    if isinstance(type_, Array):  # it may be a view of what was given
+        copied = lowering.emit(COPY, {"x": result})
+        return _linked(lowering, lowering.wrap(copied), result, shown)
+    return _linked(lowering, lowering.wrap(result), None, shown)
+
+
+def _linked(
+    lowering: Lowering, item: Any, returned: Value | None, shown: Mapping[Storage, Value]
+) -> Any:
+    """What unread code returns, each array of which may be (part of) one that it was shown.
+    returned: the array itself, if that is a copy."""
+    if isinstance(item, TupleOf):
+        items = tuple(_linked(lowering, below, None, shown) for below in item.items)
+        return replace(item, items=items)
+
+    def shares(base: Storage) -> Value:
+        found = lowering.value(item) if returned is None else returned
+        return sharing.overlap(lowering, found, shown[base])
+
+    return sharing.link(lowering, item, shown, shares)
+
+
+def shown_to_others(
+    callee: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]
+) -> tuple[Any, tuple[Any, ...]]:
+    """The function to be called, and its arguments: of what is logged it is checked that handlers
+    and filters of the user's change nothing (see `log_calls`)."""
+    if not all(isinstance(item, Static) for item in (*arguments, *keywords.values())):
+        receiver = (
+            arguments[0].target if arguments and isinstance(arguments[0], ObjectRef) else None
+        )
+        function = in_class(type(receiver), callee.name) if isinstance(callee, Method) else callee
+        if log_calls.goes_through_others(function, receiver):
+            return log_calls.only_shown, (Static(function), *arguments)
+    return callee, arguments
+
+
+def leads(type_: Type, contract: Contract) -> bool:
+    """Whether a call gives an object that may show the memory of what it was given: a view."""
+    is_object = isinstance(type_, Opaque) and not is_immutable(type_.cls)
+    return is_object and (contract.connects or not contract.only_reads)
+
+
+def may_lead_to_memory(lowering: Lowering, items: Iterable[Any]) -> bool:
+    """Whether there is an object of the running program among these, or in them, that may lead to
+    memory which unread code has kept."""
+    has_kept = bool(lowering.kept.handles or lowering.kept.lists)
+    return has_kept and any(_is_leading(lowering, item) for item in items)
+
+
+def _is_leading(lowering: Lowering, item: Any) -> bool:
+    if isinstance(item, Value):
+        return isinstance(item.type, Opaque) and not is_immutable(item.type.cls)
+    if isinstance(item, TupleOf):
+        return any(_is_leading(lowering, below) for below in item.items)
+    if isinstance(item, (ListRef, DictRef)):
+        contents = lowering.contents[item.storage]
+        below = contents.values() if isinstance(contents, dict) else contents
+        return isinstance(contents, Value) or any(_is_leading(lowering, part) for part in below)
+    return False
+
+
+def leading(lowering: Lowering, result: Any, given: Sequence[Any]) -> Any:
+    """The result of a call that may be a view of what it was given, or lead to it, as a value of
+    its own: what is stored to it, or to that, is refused as long as both are in use."""
+    if isinstance(result, TupleOf):
+        return replace(result, items=tuple(leading(lowering, i, given) for i in result.items))
+    if not isinstance(result, Ref):
+        return result
+    returned = lowering.value(result)
+    copied = lowering.emit(COPY, {"x": returned})
+
+    def shares(base: Storage) -> Value | None:
+        if sharing.as_it_lies(lowering, Ref(base), changed=False) is None:
+            return None
+        return sharing.overlap(lowering, returned, lowering.contents[base])
+
+    return sharing.link(lowering, lowering.wrap(copied), _arrays(lowering, given), shares)
+
+
+def _shown(
+    lowering: Lowering, node: Any, callee: Any, reached: Collection[Storage], contract: Contract
+) -> dict[Storage, Value]:
+    """The memory that a call may use, as the arrays that it sees: of what it may keep, or another
+    call may have kept, their handles."""
+    if contract.keeps:
+        handled = kept_memory.before_call(lowering, node, _name(callee), reached)
+    else:
+        handled = {s: lowering.plain(LENT, {"x": lowering.contents[s]}) for s in reached}
+    if not contract.only_reads:
+        for storage in handled:
+            known = kept_memory.seen_through(lowering, storage) if contract.keeps else ()
+            aliasing.check_store(lowering, node, storage, known=known)
+    return handled
+
+
+def _write(
+    lowering: Lowering, storage: Storage, array: Value, call: Value, contract: Contract
+) -> None:
+    """Let a storage hold what a call has left in the array that it has seen."""
+    with places.changing(lowering, storage):
+        if contract.keeps:
+            lowering.contents[storage] = kept_memory.after_call(lowering, storage, call)
+        else:
+            name = storage.name or lowering.contents[storage].name
+            tree = {"x": array, "call": call}
+            lowering.contents[storage] = lowering.plain(WRITTEN, tree, name=name)
+    lowering.changes.stored.add(storage)
+
+
+def contract(callee: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Contract:
+    """What a call may do to what it is given."""
+    given = [*arguments, *keywords.values()]
+    known = [item.value for item in given if isinstance(item, Static)]
+    found = contract_of(callee, len(arguments), keywords, known)
+    if calls_back(callee, given):
+        return called_back(callee, found)
+    return _with_objects(callee, found, given)
+
+
+def method_contract(cls: type | None, name: str, given: Sequence[Any]) -> Contract:
+    """The same of a method of an object of this class."""
+    return _with_objects(name, contract_of_method(cls, name), given)
+
+
+def _with_objects(callee: Any, found: Contract, given: Sequence[Any]) -> Contract:
+    """A function that calls what it is given, or takes its items, runs code that may be kept."""
+    is_calling = callee in _CALLING if isinstance(callee, Hashable) else False
+    return UNKNOWN if is_calling and any(map(_may_be_function, given)) else found
+
+
+_CALLING = frozenset(
+    {re.sub, re.subn, "sub", "subn", sorted, min, max, map, filter, functools.reduce}
+    | {sum, any, all, list, tuple, set, frozenset, dict, next, iter}
+)
+
+
+def _may_be_function(item: Any) -> bool:
+    """Whether an object of the running program may be a function or an iterator."""
+    cls = item.type.cls if isinstance(item, Value) and isinstance(item.type, Opaque) else str
+    return cls is None or issubclass(cls, (types.FunctionType, types.MethodType, Iterator))
+
+
+def calls_back(callee: Any, given: Sequence[Any]) -> bool:
+    """Whether a call may run code of the program by what it is given."""
+    return not is_declared(callee) and any(map(may_call, given))
+
+
+def is_declared(callee: Any) -> bool:
+    """Whether the user has said what a function does with what it is given."""
+    return probe(callee, "__gradscribe_contract__") is not None
+
+
+def all_called(lowering: Lowering, items: Sequence[Any]) -> list[Any]:
+    """The functions, methods and iterators among these values, and all that those lead to: code
+    that is given them may run code of the program."""
+    found: dict[Any, None] = {}
+    for item in filter(may_call, items):
+        found.update(dict.fromkeys(parts_of(lowering, item)))
+    return list(found)
+
+
+def reaches(lowering: Lowering, items: Sequence[Any]) -> bool:
+    """Whether there is memory in these values that a call could write to."""
+    return any(True for item in items for _ in storages(lowering, item))
+
+
+def _arrays(lowering: Lowering, items: Sequence[Any]) -> dict[Storage, None]:
+    """The memory of the arrays that a call can reach and write to."""
+    found: dict[Storage, None] = {}
+    for item in items:
+        for ref in _references(lowering, item):
+            if _is_array(lowering.contents[ref.storage]) and not is_read_only(ref):
+                found[ref.storage] = None
+    return found
+
+
+def _objects(lowering: Lowering, item: Any) -> Iterator[ObjectRef]:
+    """The objects from outside in a value."""
+    pending = [item]
+    for container in lent_containers.reached(lowering, [item]):
+        pending += lent_containers.parts_of(lowering, container)
+    while pending:
+        item = pending.pop()
+        if isinstance(item, TupleOf):
+            pending += item.items
+        elif isinstance(item, ObjectRef):
+            yield item
+
+
+def _references(lowering: Lowering, item: Any) -> Iterator[Ref]:
+    """The arrays in a value."""
+    if isinstance(item, Ref):
+        yield item
+        return
+    if isinstance(item, TupleOf):
+        for below in item.items:
+            yield from _references(lowering, below)
+        return
+    for storage in storages(lowering, item):
+        yield Ref(storage)
+
+
+def may_overwrite(
+    lowering: Lowering, node: Any, callee: Any, arguments: Sequence[Any], keywords: dict[str, Any]
+) -> bool:
+    """Whether `overwrite_a=True` and the like may overwrite what is read later. What a library
+    leaves in an array in which something is differentiated is not told."""
+    options = _options(callee, arguments, keywords)
+    if all(item == Static(False) for item in options.values()):
+        return False
+    given = [*arguments, *keywords.values()]
+    arrays = set(_arrays(lowering, given))
+    name = lent_containers.name_read_later(lowering, arrays, node)
+    if name is None:  # the next call of the program reads what is captured
+        captured = (s for s in lowering.outside.entered if any(may_overlap(s, a) for a in arrays))
+        name = next((storage.name for storage in captured), None)
+    if name is not None and any(may_vary(lowering, item, surely=True) for item in given):
+        option = next(option for option, item in options.items() if item != Static(False))
+        lowering.unsupported(
+            node,
+            f"`{_name(callee)}` may overwrite `{name}`, which is read later",
+            f"leave `{option}` out, or pass a copy",
+        )
+    return name is not None
+
+
+def _options(callee: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> dict[str, Any]:
+    """What a call says of overwriting its arguments."""
+    given = dict(keywords)
+    if any(isinstance(item, Static) and item.value for item in arguments[1:]):
+        given |= dict(zip(parameters(callee), arguments, strict=False))
+    return {name: item for name, item in given.items() if name.startswith("overwrite")}
+
+
+def _refuse_containers(
+    lowering: Lowering, node: Any, callee: Any, items: Sequence[Any], called: Sequence[Any]
+) -> None:
+    """Refuse to give a list, dict or object that is read later to code that may change it. called:
+    those of them that functions of the program may change, whoever calls these."""
+    is_python = inspect.isfunction(callee) or inspect.ismethod(callee)
+    given = {
+        storage
+        for item in items
+        if isinstance(item, (ListRef, DictRef, InstanceRef))
+        if not is_python or item in called
+        for storage in storages(lowering, item)
+        if not _is_array(lowering.contents.get(storage))
+    }
+    _refuse_refilled(lowering, node, callee, called)
+    for item in lent_containers.reached(lowering, items):
+        if lent_containers.is_possible(lowering, item):
+            given -= {item.storage, *getattr(item, "cells", {}).values()}
+    outside_ones = (one.name for one in given if one in lowering.outside.entered)
+    name = next(outside_ones, None) or lent_containers.name_read_later(lowering, given, node)
+    if name is not None:
+        lowering.unsupported(
+            node,
+            f"`{_name(callee)}`, whose code cannot be read, may change `{name}`",
+            f"pass a copy of it, or declare the function: `gs.primitive({_name(callee)}, "
+            "pure=True)`",
+        )
+
+
+def _refuse_refilled(lowering: Lowering, node: Any, callee: Any, called: Sequence[Any]) -> None:
+    name = lent_containers.name_read_later(lowering, set(_refilled(lowering, called)), node)
+    if name is not None:
+        lowering.unsupported(
+            node,
+            f"`{_name(callee)}`, whose code cannot be read, calls what gives `{name}` other items",
+            "let it hold numbers from the beginning, as in `[0.0]`, or store to an array",
+        )
+
+
+def _refilled(lowering: Lowering, called: Sequence[Any]) -> Iterator[Storage]:
+    """The lists and dicts to which functions of the program give other items, of which it is not
+    known what they are after unread code has called these."""
+    for function in called:
+        if isinstance(function, LocalFunction):
+            held = captured(lowering, function)
+            for node in gast.walk(function.node):
+                owner = refilled_by(node)
+                item = held.get(owner.id) if isinstance(owner, gast.Name) else None
+                if not isinstance(item, (ListRef, DictRef)):
+                    continue
+                if not lent_containers.is_read_anew(lowering, item):
+                    yield item.storage
+
+
+def _is_array(contents: Any) -> TypeGuard[Value]:
+    return isinstance(contents, Value) and isinstance(contents.type, Array)
+
+
+def _name(callee: Any) -> str:
+    return callee.name if isinstance(callee, Method) else getattr(callee, "__name__", str(callee))

@@ -1,0 +1,431 @@
+"""Calls that the compiler does not look into, and the values that come of them.
+
+Such a call runs once, where the program has it, in the forward part. Its result is typed where
+that is known beforehand (clocks, random numbers, library functions of integers, whose type a
+trial call tells); otherwise it is opaque: it can be passed on, printed, asked for attributes and
+converted (`float(…)`), but not computed with. A derivative that would have to pass through it is
+refused when the function is differentiated.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+import time
+from typing import Any, NoReturn
+
+import numpy as np
+
+from gradscribe.errors import CompiledCodeError, UnknownTypeError
+from gradscribe.frontend.kinds.varying import may_vary
+from gradscribe.frontend.memory import outside_reach
+from gradscribe.frontend.opaque import folded_calls, foreign
+from gradscribe.frontend.state.interruptions import unknown_type
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures.run_time_arguments import argument_of
+from gradscribe.frontend.values import texts
+from gradscribe.frontend.values.values import (
+    Iteration,
+    ListRef,
+    ObjectRef,
+    Ref,
+    Static,
+    TupleOf,
+    is_number,
+)
+from gradscribe.ir.affine import Affine, Symbol
+from gradscribe.ir.core import Method, Primitive, Value
+from gradscribe.ir.known import all_known
+from gradscribe.ir.probing import probe
+from gradscribe.ir.types import (
+    BOOL,
+    FLOAT,
+    INT,
+    Array,
+    Opaque,
+    Tuple,
+    Type,
+    is_differentiable,
+    is_integer,
+)
+from gradscribe.primitives.contract_kinds import HOLDS, PURE, UNKNOWN, Contract
+from gradscribe.primitives.control import EFFECT, RUN
+from gradscribe.primitives.typing import type_of
+
+RESULTS: dict[Any, Type] = {
+    time.time: FLOAT,
+    time.perf_counter: FLOAT,
+    time.monotonic: FLOAT,
+    time.process_time: FLOAT,
+    time.thread_time: FLOAT,
+    time.time_ns: INT,
+    time.perf_counter_ns: INT,
+    time.monotonic_ns: INT,
+    time.process_time_ns: INT,
+}
+"""What calls for their effect return, where it is known."""
+
+CONVERSIONS: dict[Any, Type] = {
+    float: FLOAT,
+    int: INT,
+    bool: BOOL,
+    len: INT,
+    ord: INT,
+    **dict.fromkeys((str, repr, ascii, format, chr), texts.TEXT),
+}
+"""Functions that give one type, whatever they are given."""
+
+_TEXTS = frozenset({str, repr, ascii, format})
+"""Functions that show a value; nobody expects a derivative of what they give."""
+
+_ADDRESSES = (id, hash, object)
+_NAMES = (globals, locals, vars, dir)
+_PROGRAMS = (eval, exec, compile)
+
+
+def is_opaque(item: Any) -> bool:
+    """Whether nothing is known of a run-time value, or its class at most."""
+    return isinstance(item, Value) and isinstance(item.type, Opaque)
+
+
+def call(
+    lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
+    """A call of a function without rule and source, at run time."""
+    name = probe(callee, "__qualname__") or probe(callee, "__name__", repr(callee))
+    given = (*arguments, *keywords.values())
+    text = probe(callee, "__self__")
+    if isinstance(text, str):
+        return _in_text(lowering, Method(callee.__name__), (Static(text), *arguments), keywords)
+    _refuse_by_name(lowering, node, callee, name)
+    lowering.outside.show(callee)
+    unused = node is lowering.discarded or callee in _TEXTS
+    if not unused and any(may_vary(lowering, item, surely=True) for item in given):
+        lowering.unsupported(
+            node,
+            f"`{name}` cannot be differentiated: it has no rule and no Python source "
+            "that is compiled",
+            "give it a rule by `gs.primitive`, or write it with NumPy functions that have one",
+            CompiledCodeError,
+        )
+    contract = foreign.contract(callee, arguments, keywords)
+    calls_back = foreign.calls_back(callee, given)
+    if contract.computes and not contract.is_pure and not foreign.reaches(lowering, given):
+        contract = PURE
+    if folded_calls.is_pure(callee, given) and node is not lowering.discarded:
+        tried = None if calls_back else _tried(lowering, callee, arguments, keywords)
+        exact = all(isinstance(item, Static) for item in given)
+        type_ = result_type(tried, exact)
+        if type_ is not None and contract.is_pure:
+            result = _named(emit(lowering, callee, arguments, keywords, type_, RUN), tried)
+            return foreign.leading(lowering, result, given) if contract.connects else result
+        if type_ is not None:
+            result = foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
+            return _named(result, tried)
+    cls = callee if isinstance(callee, type) else None
+    type_ = RESULTS.get(callee) or CONVERSIONS.get(callee) or _of_scipy(callee, keywords)
+    type_ = type_ or Opaque(cls)
+    is_leading = node is not lowering.discarded and foreign.leads(type_, contract)
+    if not contract.is_pure or calls_back or is_leading:
+        return foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
+    return emit(lowering, callee, arguments, keywords, type_, contract=PURE)
+
+
+def as_it_is(lowering: Lowering, value: Value) -> Value:
+    """An operand of an operation; an object that may show memory which unread code has kept, as an
+    array of what is in that now."""
+    if not foreign.may_lead_to_memory(lowering, [value]):
+        return value
+    found: Value = emit(lowering, np.asarray, (value,), {}, Opaque(np.ndarray))
+    return found
+
+
+def _of_scipy(callee: Any, keywords: dict[str, Any]) -> Type | None:
+    """What roots and integrals of SciPy are: floats, and an integral one with its error."""
+    name = probe(callee, "__name__")
+    if folded_calls.module_of(callee) != "scipy" or not _PLAIN.issuperset(keywords):
+        return None
+    return FLOAT if name in _ROOTS else Tuple((FLOAT, FLOAT)) if name in _INTEGRALS else None
+
+
+_ROOTS = frozenset({"bisect", "brenth", "brentq", "ridder", "toms748"})
+_INTEGRALS = frozenset({"quad", "dblquad", "tplquad"})
+_PLAIN = frozenset(
+    {"args", "a", "b", "xtol", "rtol", "maxiter", "disp", "k", "epsabs", "epsrel"}
+) | {
+    *("limit", "points", "weight", "wvar", "wopts", "maxp1", "limlst"),
+}
+"""Options that do not add to what is returned."""
+
+
+def _refuse_by_name(lowering: Lowering, node: Any, callee: Any, name: str) -> None:
+    """Refuse what depends on names, programs or addresses that a compiled function has not."""
+    if callee in _NAMES:
+        lowering.unsupported(
+            node,
+            f"`{name}` is not supported: names are resolved when the function is compiled",
+            "use the name itself",
+        )
+    if callee in _PROGRAMS:
+        lowering.unsupported(
+            node,
+            f"`{name}` is not supported: a program in a string has no source to compile",
+            "write the code itself, or make a function of it outside and call that",
+        )
+    if callee in _ADDRESSES:
+        lowering.unsupported(
+            node,
+            f"`{name}` is not supported: what it gives differs from run to run",
+            "call it outside, and pass the result in",
+        )
+
+
+def emit(
+    lowering: Lowering,
+    callee: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+    type_: Type,
+    primitive: Primitive = EFFECT,
+    contract: Contract = HOLDS,
+) -> Any:
+    """Append a call whose result has this type. Of an object that may lead to memory which unread
+    code has kept, it is one of those that may use that; and one that gives an object, or changes
+    one, may let that hold what it is given. contract: what is known of that."""
+    items = (*arguments, *keywords.values())
+    callee, arguments = foreign.shown_to_others(callee, arguments, keywords)
+    if callee in _STORING:
+        outside_reach.note_buffers(lowering, items)
+    is_led = foreign.may_lead_to_memory(lowering, items)
+    if is_led or (foreign.leads(type_, contract) and foreign.reaches(lowering, items)):
+        contract = UNKNOWN if is_led and callee in _STORING else HOLDS
+        node, given = lowering.frame.statement, (arguments, keywords)
+        return foreign.call(lowering, node, callee, given, type_, contract)
+    tree = {
+        "args": tuple(argument_of(lowering, item) for item in arguments),
+        "keywords": {key: argument_of(lowering, item) for key, item in keywords.items()},
+        "type": type_,
+    }
+    return lowering.wrap(lowering.emit(primitive, tree, callee))
+
+
+_OPERATORS = "iadd isub imul imatmul itruediv ifloordiv imod ipow iand ior ixor ilshift irshift"
+_STORING = frozenset({operator.setitem, operator.delitem, setattr, delattr}) | {
+    getattr(operator, name) for name in _OPERATORS.split()
+}
+"""What changes an object in place."""
+
+
+def _refuse_compiled(lowering: Lowering, node: Any, target: Any) -> NoReturn:
+    """Refuse the call of an object of compiled code: of ctypes, of Numba, …"""
+    name = probe(target, "__name__", "")
+    lowering.unsupported(
+        node,
+        f"`{name or type(target).__name__}`, which is compiled code, cannot be differentiated",
+        "make a primitive of a function that calls it, with a rule: `gs.primitive`",
+        CompiledCodeError,
+    )
+
+
+def method_of_number(
+    lowering: Lowering, receiver: Any, name: str, arguments: tuple[Any, ...]
+) -> Any:
+    """`n.bit_length()` and the like; None if there is no such method without derivative."""
+    callee = operator.methodcaller(name)
+    type_ = _trial(lowering, callee, (receiver,), {}) if not arguments else None
+    if type_ is None or is_differentiable(type_):
+        return None
+    if type_ != BOOL and may_vary(lowering, receiver):  # `as_integer_ratio` tells all of a number
+        return None
+    return emit(lowering, Method(name), (receiver,), {}, type_, RUN)
+
+
+# -- operations on opaque values -----------------------------------------------------------------
+
+
+def method(
+    lowering: Lowering,
+    node: Any,
+    receiver: Any,
+    name: str,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """`receiver.name(…)` of an object that is only known at run time."""
+    given = (*arguments, *keywords.values())
+    if node is not lowering.discarded and any(may_vary(lowering, i, surely=True) for i in given):
+        if name == "__call__" and isinstance(receiver, ObjectRef):
+            _refuse_compiled(lowering, node, receiver.target)
+        lowering.unsupported(
+            node,
+            f"the method `{name}` of an object without known type cannot be differentiated",
+            "make a function of the call, and give it a rule by `gs.primitive`",
+            UnknownTypeError,
+        )
+    if texts.is_text(receiver) and not hasattr(str, name):
+        what = f"'str' object has no attribute '{name}'"
+        lowering.raises(node, AttributeError(what), what)
+    type_ = texts.type_of_method(receiver, name)
+    if type_ is not None:
+        return emit(lowering, Method(name), (receiver, *arguments), keywords, type_, RUN)
+    contract = foreign.method_contract(_class_of(receiver), name, given)
+    calls_back = foreign.calls_back(Method(name), given)
+    is_leading = node is not lowering.discarded and foreign.leads(Opaque(), contract)
+    if not contract.is_pure or calls_back or is_leading:
+        given = ((receiver, *arguments), keywords)
+        return foreign.call(lowering, node, Method(name), given, Opaque(), contract)
+    arguments = (receiver, *arguments)
+    return emit(lowering, Method(name), arguments, keywords, Opaque(), contract=PURE)
+
+
+def _class_of(receiver: Any) -> type | None:
+    """The class of an object of the running program, if it is known."""
+    if isinstance(receiver, ObjectRef):
+        return type(receiver.target)
+    return receiver.type.cls if is_opaque(receiver) else None
+
+
+def asked(lowering: Lowering, callee: Any, arguments: tuple[Any, ...], type_: Type) -> Any:
+    """What a function tells of an object that is only known at run time, as `np.ndim` does: it is
+    asked there. None for what is known when the function is compiled."""
+    known = arguments[0]
+    return emit(lowering, callee, arguments, {}, type_) if is_opaque(known) else None
+
+
+def attribute(lowering: Lowering, owner: Value, name: str) -> Any:
+    """`owner.name` of an object that is only known at run time."""
+    return emit(lowering, getattr, (owner, Static(name)), {}, Opaque())
+
+
+def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...]) -> Any:
+    """An operator, some operands of which are opaque."""
+    if any(may_vary(lowering, item) for item in operands):
+        refuse(lowering, node)
+    type_ = texts.type_of_operation(callee, operands)
+    if type_ is not None:
+        return emit(lowering, callee, operands, {}, type_, RUN)
+    return emit(lowering, callee, operands, {}, Opaque())
+
+
+IN_PLACE = {
+    getattr(operator, name): getattr(operator, "i" + name.strip("_"))
+    for name in (
+        *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
+        *("lshift", "rshift", "and_", "or_", "xor"),
+    )
+}
+"""The operators by which `a op= b` changes an object, if that can be changed."""
+
+
+def shown(lowering: Lowering, text: Static, values: Any) -> Any:
+    """`text % values`."""
+    items = values.items if isinstance(values, TupleOf) else ()
+    if items and all(isinstance(item, Static) for item in items):
+        return Static(text.value % tuple(item.value for item in items))
+    return _in_text(lowering, operator.mod, (text, values), {})
+
+
+def _in_text(
+    lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
+    """A text that shows values; nobody expects a derivative of it."""
+    arguments = tuple(
+        lowering.listed(None, (item,), {}) if isinstance(item, Iteration) else item
+        for item in arguments
+    )
+    return emit(lowering, callee, arguments, keywords, Opaque(str))
+
+
+def refuse(lowering: Lowering, node: Any) -> None:
+    """Refuse to compute with what has no known type."""
+    raise unknown_type(lowering.location(node))
+
+
+# -- types -----------------------------------------------------------------------------------------
+
+
+def is_library(function: Any) -> bool:
+    """Whether a Python function belongs to NumPy, SciPy or the standard library."""
+    module = folded_calls.module_of(function)
+    return module in ("numpy", "scipy") or module in sys.stdlib_module_names
+
+
+def _trial(
+    lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> Type | None:
+    """The type of the result, as a call on sampled integers and small arrays tells it."""
+    exact = all(isinstance(item, Static) for item in (*arguments, *keywords.values()))
+    return result_type(_tried(lowering, callee, arguments, keywords), exact)
+
+
+def _tried(
+    lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
+    """What such a call gives; None where it raises. The lengths that are not known are tried as 2,
+    and as those that are."""
+    items = (*arguments, *keywords.values())
+    types = [lowering.value(item).type for item in items if isinstance(item, Ref)]
+    known = {dim.known for type_ in types if isinstance(type_, Array) for dim in type_.dims}
+    for length in (2, *sorted(n for n in known if n is not None and 2 < n <= _TRIED)):
+        try:
+            plain = [sampled(lowering, item, length) for item in arguments]
+            named = {key: sampled(lowering, item, length) for key, item in keywords.items()}
+            return callee(*plain, **named)
+        except Exception:
+            continue
+    return None
+
+
+_TRIED = 64
+"""A length up to which a call costs little."""
+
+
+def _named(result: Any, tried: Any) -> Any:
+    """A result that has names for its items, as the one on trial has them."""
+    fields = probe(type(tried), "_fields") if isinstance(result, TupleOf) else None
+    if isinstance(fields, tuple) and len(fields) == len(result.items):
+        return TupleOf(result.items, type(tried))
+    return result
+
+
+class NoSampleError(Exception):
+    """There is nothing that could stand for a value."""
+
+
+def sampled(lowering: Lowering, item: Any, length: int = 2) -> Any:
+    """A value of the same type; integers that are known in the specializing call, as there."""
+    if isinstance(item, Static):
+        return item.value
+    if isinstance(item, TupleOf):
+        return tuple(sampled(lowering, below, length) for below in item.items)
+    if is_number(item):
+        if is_integer(item.type):
+            known = item.type.value and lowering.builder.facts.sampled(item.type.value)
+            return 3 if known is None else known
+        return np.dtype(item.type.dtype).type(0.5).item()
+    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
+        return [sampled(lowering, below, length) for below in lowering.contents[item.storage]]
+    if isinstance(item, Ref):
+        type_ = lowering.value(item).type
+        assert isinstance(type_, Array)
+        lengths = [length if dim.known is None else dim.known for dim in type_.dims]
+        values = np.full(lengths, 0.5)
+        if type_.rank > 1:  # LAPACK may ask for a positive definite matrix
+            values += np.eye(lengths[-2], lengths[-1])
+        return values.astype(type_.dtype)
+    raise NoSampleError
+
+
+def result_type(result: Any, exact: bool) -> Type | None:
+    """The type of a result that was found on trial. exact: its lengths are those of any call."""
+    if isinstance(result, tuple):
+        items = all_known([result_type(item, exact) for item in result])
+        return None if items is None else Tuple(tuple(items))
+    if not isinstance(result, (bool, int, float, complex, np.generic, np.ndarray)):
+        return None
+    if not isinstance(result, np.ndarray):
+        return type_of(result)
+    if result.dtype.kind not in "biufc":
+        return None
+    dims = (Affine.of(n) if exact else Affine.of(Symbol("length")) for n in result.shape)
+    return Array(result.dtype.name, tuple(dims))

@@ -1,0 +1,1 @@
+"""Python source that the compiler lowers: what built-in and library functions mean."""

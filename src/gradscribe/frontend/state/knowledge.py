@@ -1,0 +1,283 @@
+"""What a lowering knows so far, by what it is about.
+
+`State` is the part that forks at a branch and is joined after it. All else holds on every path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from gradscribe.frontend.interface import Capture, Dependency, Path
+from gradscribe.frontend.state.carried_entry import Entry, Part
+from gradscribe.frontend.state.carried_entry import Path as PartPath
+from gradscribe.frontend.state.frame import Frame
+from gradscribe.frontend.values.values import Cell, ListRef, ObjectRef, Ref, Storage
+from gradscribe.ir.core import Operation, Parameter, Value
+from gradscribe.ir.probing import probe
+from gradscribe.ir.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an item was read: the list, what its contents were then and their IR value, and an
+    index, which is a number or an IR value."""
+
+    owner: Storage
+    contents: Any
+    value: Value
+    index: Any
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What forks at a branch. assumed: the conditions under which the path is taken. held: what
+    code that cannot be read finds in memory that it may have kept."""
+
+    names: dict[str, Any]
+    contents: dict[Storage, Any]
+    views: dict[Any, tuple[Value, Value]]
+    assumed: dict[int, bool]
+    places: dict[Storage, Place]
+    held: dict[Storage, Value]
+
+
+@dataclass(eq=False, slots=True)
+class Changes:
+    """What the function changes.
+
+    stored: the memory that is stored to. roots: that, and for items of lists the list. augmented:
+    the numbers to which `op=` is applied. distinct: lists whose items are stored to, each for
+    itself. rearranged: lists that get other items. handed: what is given to a transform, whose
+    function stores to a copy of it.
+    """
+
+    stored: set[Storage] = field(default_factory=set)
+    roots: set[Storage] = field(default_factory=set)
+    augmented: set[Value] = field(default_factory=set)
+    distinct: set[Storage] = field(default_factory=set)
+    rearranged: set[Storage] = field(default_factory=set)
+    handed: set[Storage] = field(default_factory=set)
+
+
+@dataclass(eq=False, slots=True)
+class Outside:
+    """What was found outside of the function.
+
+    captures: the implicit inputs, with their parameters; captured: by place, what each is inside.
+    entered: the contents of captured variables when they were met: they are there in every state,
+    also in one before that.
+    fields: the attributes of objects from outside that are stored to; owners: where these are.
+    met: the objects from outside, by identity, with the paths to each. compared: those of which it
+    matters which they are.
+    closures: the functions from outside that others of the same code may stand for, by identity,
+    with the paths to each.
+    opened, grown: containers from outside whose items are known, and those to which items are only
+    added, by identity; exposed: objects that unread code may change; read: those among the
+    captures. containers: where those are found whose items are known, and those for which a list
+    stands of what is added to them. as_objects: whether containers are taken as the objects that
+    they are, not as inputs.
+    found: the captures, by identity; memory: the arrays, lists and dicts among them, by storage.
+    shown: the objects that unread code is given, with their names, by identity; written: those to
+    which it may write.
+    reaching: the functions from outside that unread code was given (see `outside_reach`); reached:
+    the objects that these may change; rebound: the places of variables that they assign; seen: the
+    captured arrays that they see, with the way from a function to each.
+    dependencies: what was resolved, and must be the same at each call.
+    leaves: the inputs. integers: those that are lists of integers, with their numbers among the
+    leaves. numbers: the numbers among the captures, with the places of their paths; known: the
+    places of those that the function is lowered for. constants: the inputs that are of no Tensors,
+    by which nobody
+    differentiates.
+    """
+
+    captures: list[tuple[Capture, Parameter]] = field(default_factory=list)
+    captured: dict[Any, Any] = field(default_factory=dict)
+    entered: dict[Storage, Any] = field(default_factory=dict)
+    fields: dict[Any, Cell] = field(default_factory=dict)
+    owners: dict[Cell, Path] = field(default_factory=dict)
+    met: dict[int, dict[Any, ObjectRef]] = field(default_factory=dict)
+    compared: set[int] = field(default_factory=set)
+    closures: dict[int, tuple[Any, dict[Any, Path]]] = field(default_factory=dict)
+    opened: dict[int, Any] = field(default_factory=dict)
+    grown: set[int] = field(default_factory=set)
+    exposed: set[int] = field(default_factory=set)
+    found: dict[int, Any] = field(default_factory=dict)
+    memory: dict[Storage, Any] = field(default_factory=dict)
+    shown: dict[int, tuple[Any, str]] = field(default_factory=dict)
+    written: set[int] = field(default_factory=set)
+    reaching: dict[int, Any] = field(default_factory=dict)
+    reached: dict[int, Any] = field(default_factory=dict)
+    rebound: set[Any] = field(default_factory=set)
+    seen: dict[Storage, tuple[Any, ...]] = field(default_factory=dict)
+    read: set[int] = field(default_factory=set)
+    containers: dict[Storage, ObjectRef] = field(default_factory=dict)
+    as_objects: bool = False
+    dependencies: dict[Any, Dependency] = field(default_factory=dict)
+    leaves: set[Value] = field(default_factory=set)
+    integers: dict[Value, int] = field(default_factory=dict)
+    numbers: dict[Value, tuple[Any, ...]] = field(default_factory=dict)
+    constants: set[Value] = field(default_factory=set)
+    known: frozenset[tuple[Any, ...]] = frozenset()
+
+    def show(self, target: Any, name: str = "") -> None:
+        """Note what unread code is given."""
+        found = name or probe(target, "__name__") or type(target).__name__
+        self.shown[id(target)] = target, str(found)
+
+    def meet(self, ref: ObjectRef, *, compared: bool = False) -> None:
+        """Note where an object was found, and whether it matters which one it is."""
+        self.met.setdefault(id(ref.target), {}).setdefault(ref.path.place, ref)
+        if compared:
+            self.compared.add(id(ref.target))
+
+
+@dataclass(eq=False, slots=True)
+class Trip:
+    """A trip of a loop. serial: what is made in it has a storage of a greater number. operations:
+    the block of the loop."""
+
+    serial: int
+    operations: list[Operation]
+
+
+@dataclass(eq=False)
+class Attempts:
+    """The attempts at one loop, or at one way to run it.
+
+    place: where it stands. below: the attempts in its body, in the order in which they are met;
+    met: how many of them the present attempt has met. ways: how the loop has to be run.
+    entries: what it carries besides the names that it assigns, with the modes; types: those that
+    may be assumed; parts: what memory they refer to; tokens: how many are in those; opened: the
+    lists that become run-time values. (A storage is known by its number among all that there are
+    before the loop, and by its name: each attempt at the loop around it makes new ones.)
+    """
+
+    place: Any = None
+    below: list[Attempts] = field(default_factory=list)
+    met: int = 0
+    ways: set[str] = field(default_factory=set)
+    entries: list[tuple[Any, str]] = field(default_factory=list)
+    types: dict[Any, list[Type]] = field(default_factory=dict)
+    parts: dict[Any, dict[PartPath, Part]] = field(default_factory=dict)
+    tokens: int = 0
+    opened: list[Any] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class Loops:
+    """The loops that are being lowered.
+
+    carried: of their parameters, what carries them (with its initial value); rows: the arrays that
+    they are the rows of. trips: those that are being lowered, the innermost one last.
+    iterable: the expression that takes items one by one, as a `for` does. iterated: the arrays and
+    lists that are run over now; sliced: the lists of which a slice is, item by item. attempts:
+    those at the innermost loop.
+    """
+
+    carried: dict[Value, tuple[Entry, int, Value]] = field(default_factory=dict)
+    rows: dict[Value, Value] = field(default_factory=dict)
+    trips: list[Trip] = field(default_factory=list)
+    iterable: Any = None
+    iterated: list[Ref | ListRef] = field(default_factory=list)
+    sliced: list[Storage] = field(default_factory=list)
+    attempts: Attempts = field(default_factory=Attempts)
+
+
+@dataclass(frozen=True, eq=False)
+class Early:
+    """Items that were computed at once, by `what`.
+
+    reads: what they are made of, with the memory and the variables that this may have been read
+    from, and what these held. fields: how many attributes of objects from outside were stored.
+    changed: the memory that computing them changed; has_effects: whether it did more than that.
+    """
+
+    what: str
+    reads: tuple[Any, ...]
+    held: dict[Storage, Any]
+    variables: list[tuple[Frame, str, Any]]
+    fields: int
+    changed: frozenset[Storage] = frozenset()
+    has_effects: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Generators:
+    """The generators that are being lowered (see `generators`).
+
+    early: the items that were computed at once (see `at_once`). yielded: the memory of what those
+    have yielded that are being lowered. leaving: whether the loop that takes the items may leave
+    before their end.
+    """
+
+    early: list[Early] = field(default_factory=list)
+    yielded: list[dict[Storage, Any]] = field(default_factory=list)
+    leaving: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Sets:
+    """The types of what is in sets of the running program. items: of what is entered in each;
+    listed: of what is taken from them."""
+
+    items: dict[Value | None, list[Type | None]] = field(default_factory=dict)
+    listed: dict[Value, Type | None] = field(default_factory=dict)
+
+
+@dataclass(eq=False, slots=True)
+class Handle:
+    """An array that unread code may have.
+
+    array: what it is in the IR. call: the number of the call that it was made for. is_found:
+    whether it is memory that such code has already, perhaps as part of another handle.
+    """
+
+    array: Value
+    call: int
+    is_found: bool = False
+
+
+class Shared:
+    """The variables of one call that functions have captured.
+
+    owner: the object in which they are. held: what that holds of each as far as is known. new:
+    those that it does not hold yet. pending: those that were bound to arrays, with the block in
+    which that was, until it holds them. objects: before a call, what is in it of what may be
+    assigned, but for numbers.
+    """
+
+    def __init__(self, owner: Value) -> None:
+        self.owner = owner
+        self.held: dict[str, Any] = {}
+        self.new: set[str] = set()
+        self.pending: dict[str, list[Operation]] = {}
+        self.objects: dict[str, Value] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """That an array may be, or be part of, an older one, of which it is new memory otherwise.
+    shares: tells at run time whether it is; None where nothing does."""
+
+    base: Storage
+    shares: Value | None
+
+
+@dataclass(eq=False, slots=True)
+class Kept:
+    """The arrays that code which cannot be read was given, and may still have, with their handles
+    (see `kept_memory`). held: what those hold, as far as the program knows. lost: those that have
+    none, with what was made by the call that gave them away. calls: how many calls of such code
+    there were. keeps: whether the one that is lowered may keep what it is given. variables: those
+    of functions on the stack that it may look up (see `kept_variables`). lists: the containers
+    that it may keep, with the objects that it sees in their place (see
+    `calls.lent_containers`)."""
+
+    handles: dict[Storage, Handle] = field(default_factory=dict)
+    held: dict[Storage, Value] = field(default_factory=dict)
+    lost: dict[Storage, Value | None] = field(default_factory=dict)
+    calls: int = 0
+    keeps: bool = True
+    variables: dict[Frame, Shared] = field(default_factory=dict)
+    lists: dict[Storage, Any] = field(default_factory=dict)

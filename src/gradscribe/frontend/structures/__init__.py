@@ -1,0 +1,1 @@
+"""Values in parts: objects, keyed dicts, classes; into IR values and back."""

@@ -1,0 +1,181 @@
+"""Attributes that the class of an object has: properties, methods, descriptors, defaults."""
+
+from __future__ import annotations
+
+import functools
+import types
+from dataclasses import replace
+from typing import Any
+
+from gradscribe.frontend.interface import Path
+from gradscribe.frontend.memory import outside
+from gradscribe.frontend.state import dependencies
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures.instances import class_of, has_methods, is_object
+from gradscribe.frontend.values.values import (
+    PLAIN_NUMBERS,
+    BoundMethod,
+    ObjectRef,
+    PartialOf,
+    Static,
+    Super,
+)
+from gradscribe.ir.probing import has, in_class, probe
+
+MISSING: Any = object()
+"""Stands for what a class does not have."""
+
+
+def is_data_descriptor(kind: Any) -> bool:
+    """Whether what a class has under a name decides what an object has there, and what is stored:
+    a property, or an object of a class with `__set__` or `__delete__`."""
+    if isinstance(kind, property):
+        return True
+    methods = (in_class(type(kind), n, None) for n in ("__set__", "__delete__"))
+    return any(isinstance(method, types.FunctionType) for method in methods)
+
+
+def _is_missing(lowering: Lowering, cls: type, name: str, kind: Any) -> bool:
+    """Whether a class has nothing under a name; then it must stay so."""
+    if kind is MISSING and not dependencies.is_library(cls) and not has(cls, name):
+        dependencies.depend(lowering, Path(cls), name, "absent")
+    return kind is MISSING
+
+
+def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) -> Any:
+    """An attribute of the class, as it is seen through an object of it, or None."""
+    kind = in_class(cls, name, MISSING)
+    if _is_missing(lowering, cls, name, kind):
+        return None
+    if isinstance(kind, property):
+        depend_on_class(lowering, cls, name, kind)
+        return lowering.call(node, Static(kind.fget), (owner,), {})
+    if isinstance(kind, types.FunctionType):
+        depend_on_class(lowering, cls, name, kind)
+        return BoundMethod(owner, name, kind)
+    if isinstance(kind, (staticmethod, classmethod)):
+        return of_static_class(lowering, node, cls, name, kind)
+    if is_method_of_c(kind):
+        return BoundMethod(owner, name)
+    if isinstance(kind, types.MemberDescriptorType) and is_object(owner):
+        return None
+    if isinstance(kind, functools.partialmethod):
+        return _partial_method(lowering, owner, cls, name, kind)
+    inner = probe(kind, "__gradscribe_function__")
+    if isinstance(inner, types.FunctionType):
+        depend_on_class(lowering, cls, name, kind)
+        return BoundMethod(owner, name, inner)
+    if isinstance(kind, functools._lru_cache_wrapper):
+        depend_on_class(lowering, cls, name, kind)
+        return PartialOf(Static(kind), (owner,), {})
+    if isinstance(in_class(type(kind), "__get__", None), types.FunctionType):
+        return call_descriptor(lowering, node, owner, name, "__get__", owner, Static(cls))
+    if isinstance(owner, ObjectRef) and not isinstance(cls.__dict__.get(name, kind), type(kind)):
+        return None
+    value = getattr(cls, name)
+    base = next((base for base in cls.__mro__ if name in base.__dict__), cls)
+    if base in dependencies.LOCAL_CLASSES and isinstance(value, PLAIN_NUMBERS):
+        return Static(value)
+    return outside.external(lowering, value, Path(cls).attribute(name), name)
+
+
+def call_descriptor(
+    lowering: Lowering, node: Any, owner: Any, name: str, special: str, *arguments: Any
+) -> Any:
+    """Call a method of the descriptor that the class of `owner` has under a name."""
+    cls = class_of(owner)
+    kind, place = in_class(cls, name), _place_in_class(cls, name)
+    function = in_class(type(kind), special, None)
+    if not isinstance(function, types.FunctionType):
+        error = AttributeError(special)
+        return lowering.raises(node, error, f"the descriptor `{name}` has no `{special}`")
+    dependencies.depend(lowering, place, kind)
+    depend_on_class(lowering, type(kind), special, function)
+    descriptor = ObjectRef(kind, place)
+    return lowering.call(node, Static(function), (descriptor, *arguments), {})
+
+
+def _partial_method(
+    lowering: Lowering, owner: Any, cls: type, name: str, kind: functools.partialmethod[Any]
+) -> PartialOf:
+    place = _place_in_class(cls, name)
+    dependencies.depend(lowering, place, kind)
+    partial = outside.partial_of(lowering, kind, place, name)
+    return replace(partial, arguments=(owner, *partial.arguments))
+
+
+def _place_in_class(cls: type, name: str) -> Path:
+    """Where a class, or a base of it, holds what it has under a name."""
+    base = next(base for base in cls.__mro__ if name in base.__dict__)
+    return Path(base).attribute("__dict__").item(name)
+
+
+def of_static_class(lowering: Lowering, node: Any, cls: type, name: str, kind: Any) -> Any:
+    """`cls.name` for a static or class method."""
+    path = Path(cls).attribute(name)
+    if isinstance(kind, staticmethod):
+        return outside.external(lowering, kind.__func__, path, name)
+    function = kind.__func__
+    dependencies.depend(lowering, path.attribute("__func__"), function)
+    return BoundMethod(Static(cls), name, function)
+
+
+def depend_on_class(lowering: Lowering, cls: type, name: str, kind: Any) -> None:
+    if not dependencies.is_library(cls):
+        dependencies.depend(lowering, Path(cls).attribute(name), kind)
+
+
+def method(lowering: Lowering, owner: Any, name: str) -> BoundMethod | None:
+    """The Python function that the class of an object has under a special name, bound to it."""
+    if not has_methods(owner):
+        return None
+    cls = class_of(owner)
+    kind = in_class(cls, name, MISSING)
+    if _is_missing(lowering, cls, name, kind) or not isinstance(kind, types.FunctionType):
+        return None
+    depend_on_class(lowering, cls, name, kind)
+    return BoundMethod(owner, name, kind)
+
+
+def is_method_of_c(kind: Any) -> bool:
+    """Whether what a class has under a name is a method in C, Cython, …, which is bound when it is
+    read of an object."""
+    if isinstance(kind, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+        return True
+    binds = in_class(type(kind), "__get__")
+    return callable(kind) and isinstance(binds, types.WrapperDescriptorType)
+
+
+def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Any:
+    """`super().name`."""
+    receiver = owner.receiver
+    if not isinstance(receiver, Static):
+        cls = class_of(receiver)
+    else:
+        cls = receiver.value if isinstance(receiver.value, type) else type(receiver.value)
+    mro = cls.__mro__
+    for base in mro[mro.index(owner.after) + 1 :]:
+        if name not in base.__dict__:
+            continue
+        kind = base.__dict__[name]
+        function = probe(kind, "__func__", kind)
+        dependencies.depend(lowering, Path(base).attribute("__dict__").item(name), kind)
+        if isinstance(kind, property):
+            return lowering.call(node, Static(kind.fget), (receiver,), {})
+        if isinstance(kind, classmethod):
+            receiver = Static(cls)
+        if isinstance(kind, staticmethod):
+            return Static(function)
+        if isinstance(function, types.FunctionType):
+            return BoundMethod(receiver, name, function)
+        if base is object or is_method_of_c(kind):
+            return BoundMethod(receiver, name, kind)
+        return outside.external(lowering, kind, Path(base).attribute(name), name)
+    what = f"`super()` has no attribute `{name}`"
+    return lowering.raises(node, AttributeError(what), what, "define it in a base class")
+
+
+def is_computed(owner: Any, name: str) -> bool:
+    """Whether an attribute is computed by the class."""
+    kind = in_class(class_of(owner), name, None) if is_object(owner) else None
+    return is_data_descriptor(kind)

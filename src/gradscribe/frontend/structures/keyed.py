@@ -1,0 +1,212 @@
+"""Dicts whose keys are known at run time only.
+
+Such a dict is found out when a key that is computed is met. The function is then lowered once
+more, with every dict of that place in the source an object of the class below: two lists, of its
+keys and of its items. What the methods do is written in Python, and lowered as a user's class.
+(`calls.keyed_dicts` makes them.)
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from gradscribe.frontend.interface import RunTimeKeyError
+from gradscribe.frontend.memory import sequences
+from gradscribe.frontend.state import wording
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures.instances import new_instance
+from gradscribe.frontend.values import texts
+from gradscribe.frontend.values.values import (
+    DictRef,
+    InstanceRef,
+    ListRef,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+    is_number,
+)
+
+
+class KeyedItems:
+    """A dict, as its keys and its items, in the order in which they were entered."""
+
+    def __init__(self) -> None:
+        self.order: list[Any] = []
+        self.held: list[Any] = []
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __contains__(self, key: Any) -> bool:
+        return is_key(self.order, key)
+
+    def __iter__(self) -> Any:
+        return self.order
+
+    def __getitem__(self, key: Any) -> Any:
+        if not is_key(self.order, key):
+            raise KeyError(key)
+        return self.held[self.order.index(key)]
+
+    def __setitem__(self, key: Any, item: Any) -> None:
+        put(self.order, self.held, key, item)
+
+    def __delitem__(self, key: Any) -> None:
+        if not is_key(self.order, key):
+            raise KeyError(key)
+        position = self.order.index(key)
+        del self.order[position]
+        del self.held[position]
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        if is_key(self.order, key):
+            return self.held[self.order.index(key)]
+        return default
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        if not is_key(self.order, key):
+            self.order.append(key)
+            self.held.append(default)
+        return self.held[self.order.index(key)]
+
+    def pop(self, key: Any, *default: Any) -> Any:
+        if not is_key(self.order, key):
+            if default:
+                return default[0]
+            raise KeyError(key)
+        position = self.order.index(key)
+        del self.order[position]
+        return self.held.pop(position)
+
+    def popitem(self) -> Any:
+        if not self.order:
+            raise KeyError("popitem(): dictionary is empty")
+        return self.order.pop(), self.held.pop()
+
+    def clear(self) -> None:
+        self.order.clear()
+        self.held.clear()
+
+    def copy(self) -> Any:
+        other = KeyedItems()
+        other.order = list(self.order)
+        other.held = list(self.held)
+        return other
+
+    def update(self, other: Any = (), **named: Any) -> None:
+        pairs = other.items() if hasattr(other, "items") else other
+        for key, item in pairs:
+            put(self.order, self.held, key, item)
+        for key, item in named.items():
+            put(self.order, self.held, key, item)
+
+    def keys(self) -> Any:
+        return self.order
+
+    def values(self) -> Any:
+        return self.held
+
+    def items(self) -> Any:
+        return zip(self.order, self.held, strict=True)
+
+
+def put(order: list[Any], held: list[Any], key: Any, item: Any) -> None:
+    """What storing an item means; on run-time lists it is `enter`."""
+    if is_key(order, key):
+        held[order.index(key)] = item
+    else:
+        order.append(key)
+        held.append(item)
+
+
+def is_key(order: list[Any], key: Any) -> bool:
+    """Whether a key is among others. A tuple and a number are never one key, though NumPy's numbers
+    are equal to tuples of one that is equal to them: `calls.keyed_dicts` sees to that."""
+    return key in order
+
+
+def is_keyed(item: Any) -> bool:
+    """Whether this stands for such a dict."""
+    return isinstance(item, InstanceRef) and item.cls is KeyedItems
+
+
+def by_computed_key(lowering: Lowering, owner: Any, key: Any) -> InstanceRef | None:
+    """A dict that the function has not made, as the items that a computed key is looked up in; None
+    where the key is known, or the dict can be made with computed keys from the beginning."""
+    if not isinstance(owner, DictRef) or owner.storage.place is not None or not _is_computed(key):
+        return None
+    contents = lowering.contents[owner.storage]
+    order = sequences.new_list(lowering, tuple(map(_key, contents)))
+    held = sequences.new_list(lowering, tuple(contents.values()))
+    lowering.contents[held.storage] = sequences.run_time_value(lowering, held)
+    held.storage.levels = 0  # an item that is read is not at a place of this list, but of the dict
+    return new_instance(lowering, KeyedItems, {"order": order, "held": held})
+
+
+def _key(key: Any) -> Any:
+    return TupleOf(tuple(map(_key, key))) if isinstance(key, tuple) else Static(key)
+
+
+def _is_computed(key: Any) -> bool:
+    parts = key.items if isinstance(key, TupleOf) else (key,)
+    return all(map(_is_plain, parts)) and not all(isinstance(part, Static) for part in parts)
+
+
+def check_hash(lowering: Lowering, node: Any, owner: Any, key: Any) -> None:
+    """Say what Python raises where a dict is given a key that has no hash."""
+    is_dict = isinstance(owner, DictRef)
+    if not is_dict and not (isinstance(owner, InstanceRef) and owner.cls is KeyedItems):
+        return
+    refuse_unhashable(lowering, node, key)
+
+
+def known_key(lowering: Lowering, node: Any, owner: DictRef, key: Any) -> Any:
+    """The key that a frontend value is, of a dict whose keys are known."""
+    if isinstance(key, Static):
+        return key.value
+    if isinstance(key, TupleOf) and all(isinstance(part, (Static, TupleOf)) for part in key.items):
+        return tuple(known_key(lowering, node, owner, part) for part in key.items)
+    return refuse_key(lowering, node, owner, key)
+
+
+def refuse_unhashable(lowering: Lowering, node: Any, key: Any) -> None:
+    """Raise what Python raises for a key that has no hash, as Tensors have."""
+    kinds = {ListRef: "list", DictRef: "dict", set: "set"}
+    if not lowering.has_tensors:
+        kinds[Ref] = "numpy.ndarray"
+    for part in key.items if isinstance(key, TupleOf) else (key,):
+        kind = kinds.get(type(part.value) if isinstance(part, Static) else type(part))
+        if kind is not None:
+            lowering.raises(node, TypeError(f"unhashable type: '{kind}'"))
+        if isinstance(part, TupleOf):
+            refuse_unhashable(lowering, node, part)
+
+
+def refuse_key(lowering: Lowering, node: Any, owner: Any, key: Any) -> NoReturn:
+    """A dict of known keys is given one that is not known."""
+    refuse_unhashable(lowering, node, key)
+    is_plain = _is_plain(key) or (isinstance(key, TupleOf) and all(map(_is_plain, key.items)))
+    error = RunTimeKeyError(
+        "a dict key must be known when the function is compiled",
+        "use a list, or numbers, strings or tuples of them as keys of a dict made in the function",
+        lowering.location(node),
+    )
+    if is_plain and isinstance(owner, DictRef):
+        error.place = owner.storage.place
+    raise error
+
+
+def refuse_other_keys(lowering: Lowering, storage: Storage) -> NoReturn:
+    """A dict has other keys, or the same in another order, on each of two paths."""
+    error = RunTimeKeyError(
+        f"{wording.quoted(storage.name, 'a dict')} has other keys on each path",
+        "give it the same keys on every path, in the same order",
+        lowering.builder.location,
+    )
+    error.place = storage.place
+    raise error
+
+
+def _is_plain(item: Any) -> bool:
+    return is_number(item) or texts.is_text(item)

@@ -1,0 +1,209 @@
+"""Special methods of the user's classes: what operators, indexing and `len` mean on objects.
+
+Each function gives None where no special method is concerned, and the caller goes on.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import AliasingError, UnsupportedError
+from gradscribe.frontend.kinds.number_classes import possible
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import class_attributes, instances
+from gradscribe.frontend.structures.standard_classes import class_in_python
+from gradscribe.frontend.values.values import ObjectRef, Ref, Static, may_overlap
+from gradscribe.ir.core import Value
+from gradscribe.ir.deferring import asks_right_operand
+from gradscribe.ir.probing import in_class
+from gradscribe.ir.types import Array, Scalar
+
+_OPERATORS: dict[Any, str] = {
+    operator.add: "add",
+    operator.sub: "sub",
+    operator.mul: "mul",
+    operator.truediv: "truediv",
+    operator.floordiv: "floordiv",
+    operator.mod: "mod",
+    operator.pow: "pow",
+    operator.matmul: "matmul",
+    operator.and_: "and",
+    operator.or_: "or",
+    operator.xor: "xor",
+    operator.lshift: "lshift",
+    operator.rshift: "rshift",
+    divmod: "divmod",
+}
+_REFLECTED: dict[Any, tuple[str, str]] = {
+    **{callee: (f"__{name}__", f"__r{name}__") for callee, name in _OPERATORS.items()},
+    operator.lt: ("__lt__", "__gt__"),
+    operator.gt: ("__gt__", "__lt__"),
+    operator.le: ("__le__", "__ge__"),
+    operator.ge: ("__ge__", "__le__"),
+    operator.eq: ("__eq__", "__eq__"),
+    operator.ne: ("__ne__", "__ne__"),
+}
+_UNARY: dict[Any, tuple[str, ...]] = {
+    operator.neg: ("__neg__",),
+    operator.pos: ("__pos__",),
+    operator.invert: ("__invert__",),
+    operator.index: ("__index__",),
+    abs: ("__abs__",),
+    float: ("__float__", "__index__"),
+    int: ("__int__", "__index__"),
+    round: ("__round__",),
+    math.floor: ("__floor__", "__float__"),
+    math.ceil: ("__ceil__", "__float__"),
+    math.trunc: ("__trunc__",),
+}
+
+
+def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...]) -> Any:
+    """An operator of which an operand is an object, or None."""
+    if not any(map(instances.has_methods, operands)):
+        return None
+    if len(operands) == 1 or callee is round:
+        return _operate_on_one(lowering, node, callee, *operands)
+    if callee is pow:
+        callee = operator.pow
+    if callee not in _REFLECTED or len(operands) != 2:
+        return None
+    first, second = operands
+    name, reflected = _REFLECTED[callee]
+    tries = [(first, name, second), (second, reflected, first)]
+    if _is_more_special(second, first, name, reflected):
+        tries.reverse()
+    for receiver, special, other in tries:
+        if receiver is second:
+            _check_asked(lowering, node, first, second, reflected)
+        result = call(lowering, node, receiver, special, other)
+        if result is not None and not _is_not_implemented(result):
+            return result
+    if callee is operator.ne:
+        same = operate(lowering, node, operator.eq, operands)
+        return None if same is None else _negated(lowering, node, same)
+    if callee is operator.eq and _by_identity(first, second) and _by_identity(second, first):
+        return Static(is_same(lowering, node, first, second))
+    return None
+
+
+def _check_asked(lowering: Lowering, node: Any, first: Any, second: Any, reflected: str) -> None:
+    """Refuse an operator of NumPy's that does not ask the object on its right."""
+    is_array, is_number = _of_numpy(lowering, first)
+    if not (is_array or is_number):
+        return
+    cls = instances.class_of(second)
+    if class_attributes.method(lowering, second, reflected) is None:
+        return  # it is not asked, and the operator is refused in any case
+    if not asks_right_operand(cls, of_array=is_array):
+        error = not_asked(cls, reflected)
+        error.location = lowering.location(node)
+        raise error
+
+
+def not_asked(cls: type, reflected: str) -> UnsupportedError:
+    """The error for an operator whose right operand NumPy does not ask."""
+    return UnsupportedError(
+        f"NumPy does not ask the `{reflected}` of `{cls.__name__}` here: it takes the object for "
+        "an array, or combines it with each element",
+        "write the object on the left, or `__array_ufunc__ = None` in its class, and NumPy asks it",
+    )
+
+
+def _of_numpy(lowering: Lowering, item: Any) -> tuple[bool, bool]:
+    """Whether this is an array, and whether it may be a number of NumPy's."""
+    if isinstance(item, Static):
+        return isinstance(item.value, np.ndarray), isinstance(item.value, np.generic)
+    value = lowering.load(item) if isinstance(item, Ref) else item
+    if isinstance(value, Value) and isinstance(value.type, Scalar):
+        return False, any(issubclass(cls, np.generic) for cls in possible(lowering, value))
+    return isinstance(value, Value) and isinstance(value.type, Array), False
+
+
+def _operate_on_one(lowering: Lowering, node: Any, callee: Any, owner: Any, *arguments: Any) -> Any:
+    """A function that asks its first argument; one that gives a number to go on with is called on
+    that."""
+    if not instances.has_methods(owner):
+        return None
+    for name in _UNARY.get(callee, ()):
+        found = call(lowering, node, owner, name, *arguments)
+        if found is not None and callee.__name__.strip("_") != name.strip("_"):
+            return lowering.call(node, Static(callee), (found,), {})
+        if found is not None:
+            return found
+    return None
+
+
+def _negated(lowering: Lowering, node: Any, item: Any) -> Any:
+
+    known = lowering.truth(item)
+    if isinstance(known, bool):
+        return Static(not known)
+    return lowering.operate(node, operator.not_, known)
+
+
+def _is_more_special(second: Any, first: Any, name: str, reflected: str) -> bool:
+    """Python asks the right operand first, if its class is derived from that of the left, and has
+    a reflected operator of its own; comparisons are asked in any case."""
+    if not (instances.has_methods(first) and instances.has_methods(second)):
+        return False
+    left, right = instances.class_of(first), instances.class_of(second)
+    if left is right or not issubclass(right, left):
+        return False
+    own, inherited = (in_class(cls, reflected, None) for cls in (right, left))
+    return reflected != f"__r{name[2:]}" or own is not inherited
+
+
+def _is_not_implemented(item: Any) -> bool:
+    return isinstance(item, Static) and item.value is NotImplemented
+
+
+def _by_identity(item: Any, other: Any) -> bool:
+    if not instances.has_methods(item):
+        return isinstance(item, Static)
+    if class_in_python(item) is not None:
+        return isinstance(other, Static) and other.value is None  # else what it holds
+    equal: Any = instances.class_of(item).__eq__
+    return equal is object.__eq__
+
+
+def is_same(lowering: Lowering, node: Any, first: Any, second: Any) -> bool:
+    """Whether two objects are one."""
+    for one, other in ((first, second), (second, first)):
+        if isinstance(one, ObjectRef) and isinstance(other, Static):
+            lowering.outside.meet(one, compared=True)
+            return one.target is other.value
+    if not (instances.is_object(first) and instances.is_object(second)):
+        return False
+    if isinstance(first, ObjectRef) and isinstance(second, ObjectRef):
+        lowering.outside.meet(first, compared=True)
+        lowering.outside.meet(second, compared=True)
+        return first.target is second.target
+    if first is second or type(first) is not type(second):
+        return first is second
+    is_one = first.storage is second.storage
+    if not is_one and may_overlap(first.storage, second.storage):
+        lowering.unsupported(
+            node,
+            "whether these objects are one is not known when the function is compiled",
+            "compare what they hold, or a number that tells them apart",
+            AliasingError,
+        )
+    return is_one
+
+
+def augment(lowering: Lowering, node: Any, callee: Any, owner: Any, item: Any) -> Any:
+    """What `owner op= item` binds, or None where the class has no method for it."""
+    name = _OPERATORS.get(callee, "")
+    result = call(lowering, node, owner, f"__i{name}__", item)
+    return None if _is_not_implemented(result) else result
+
+
+def call(lowering: Lowering, node: Any, owner: Any, name: str, *arguments: Any) -> Any:
+    """`owner.name(*arguments)` for a special method, or None where the class has none."""
+    found = class_attributes.method(lowering, owner, name)
+    return None if found is None else lowering.call(node, found, arguments, {})

@@ -1,0 +1,1 @@
+"""Source and trees: from a function to its tree; which names in it are bound and read."""

@@ -122,6 +122,27 @@ def hessian_of_a_rule_that_is_called(x):
     return np.sum(NOT_COMPILED(x) * x)
 
 
+SCALE = np.ones(3)
+
+
+def scaling(out, x, *, d_out):
+    return SCALE * d_out
+
+
+SCALED = ruled(scaling)
+
+
+@refused(
+    "the adjoint of `op` would have to be differentiated, and cannot be compiled: it reads `SCALE` "
+    "from outside",
+    X,
+    kind=NoDerivativeError,
+    by=lambda f, x: gs.hessian(f)(x),
+)
+def hessian_of_a_rule_that_reads_an_array_from_outside(x):
+    return np.sum(SCALED(x) * x)
+
+
 class Twice(gs.autograd.Function):
     @staticmethod
     def forward(ctx, x):

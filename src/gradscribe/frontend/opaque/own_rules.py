@@ -6,6 +6,7 @@ is, at run time, and what it gives cannot be differentiated again.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -81,12 +82,18 @@ class CalledRule:
         self.rule = rule
         self.__name__ = f"{rule.operation}_{rule.kind}"
         self.__module__ = rule.function.__module__
+        arrays = _arrays_outside(rule.function)
+        if arrays:
+            reason = f"it reads {arrays} from outside"
+            advice = f"pass {arrays} to `{rule.operation}` as an argument, which rules may read"
+        else:
+            advice = _ADVICE
+        if rule.kind == "adjoint":
+            advice += f"; for forward mode, give `@{rule.operation}.tangent`"
         self.refusal = Refused(
             f"the {rule.kind} of `{rule.operation}` would have to be differentiated, and cannot be "
             f"compiled: {reason}",
-            _ADVICE + f"; for forward mode, give `@{rule.operation}.tangent`"
-            if rule.kind == "adjoint"
-            else _ADVICE,
+            advice,
         )
 
     def __call__(self, out: Any, *operands: Any, **derivatives: Any) -> tuple[Any, ...]:
@@ -104,6 +111,18 @@ class CalledRule:
         names = [f"`{name}`" for name in rule.names]
         made = [conforming(rule, *each) for each in zip(names, arranged, operands, strict=True)]
         return tuple(_leaves(tuple(made)))
+
+
+def _arrays_outside(function: Any) -> str:
+    """The names of the arrays from outside that a rule reads: a rule is lowered where no more
+    inputs can be taken."""
+    try:
+        found = inspect.getclosurevars(function)
+    except (TypeError, ValueError):  # no function of Python's, or a variable without a value
+        return ""
+    variables = {**found.globals, **found.nonlocals}
+    names = [f"`{name}`" for name, value in variables.items() if isinstance(value, np.ndarray)]
+    return " and ".join(names)
 
 
 def _entries(found: Any, operands: tuple[Any, ...]) -> tuple[Any, ...]:

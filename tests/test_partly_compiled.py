@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.interpolate
+import scipy.ndimage
 import scipy.sparse
 
 import gradscribe as gs
@@ -1018,3 +1019,11 @@ def test_where_a_type_is_not_known_the_way_out_is_told_and_is_one(function):
         value, d_x = value_and_grad(x)
         assert value == function(x)
         np.testing.assert_allclose(d_x, differences(function, x), rtol=1e-7, atol=1e-7)
+
+
+def test_a_call_that_raises_returns_nothing():
+    def smooth(x):
+        return scipy.ndimage.gaussian_filter(x, 1.0) * x
+
+    with pytest.raises(NoDerivativeError, match="out of the record of the run"):
+        gs.jacobian(smooth, compile="auto")(np.ones(3))

@@ -28,13 +28,14 @@ from gradscribe.compiler.stages import Stages, also_returning, flat, only_result
 from gradscribe.errors import ArgumentError
 from gradscribe.frontend import inlined_rules
 from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.interruptions import unknown_type
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Static, TupleOf
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Function, Parameter, Value, walk
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
-from gradscribe.ir.types import Array, Scalar, is_complex, is_differentiable
+from gradscribe.ir.types import Array, Opaque, Scalar, is_complex, is_differentiable
 from gradscribe.ir.types import Sequence as ListOf
 from gradscribe.primitives.gauge import determined
 from gradscribe.primitives.typing import dims_of, product
@@ -143,6 +144,8 @@ def _results(lowering: Lowering, node: Any, call: Outlined) -> tuple[int, ...]:
     """The differentiable leaves of the result."""
     yields = call.results
     found = tuple(i for i, value in enumerate(yields) if is_differentiable(value.type))
+    if not found and any(isinstance(value.type, Opaque) for value in yields):
+        raise unknown_type(lowering.location(node))
     if not found:
         refuse(
             lowering,

@@ -8,6 +8,7 @@ changed an argument, or reads more than those, is an `OtherForm`.
 
 from __future__ import annotations
 
+import dis
 import functools
 import sys
 from collections.abc import Iterable, Iterator
@@ -81,6 +82,8 @@ class Observer:
             return
         site = Site(id(code), caller.f_code.co_filename, caller.f_lineno, _columns(caller))
         found = self._begun.pop(frame, None)
+        if value is None and code.co_code[frame.f_lasti] not in _RETURNING:
+            return  # it has raised: a profile function is told of that as of a return
         keeps = found is None or _may_keep(found, code, value)
         form = self._form(found, value, caller)
         self._notes.note(code, site, form, keeps=keeps, library=_is_library(frame))
@@ -166,6 +169,9 @@ def _has_result(code: CodeType) -> bool:
     """Whether what a frame returns is what its caller gets: not of a generator."""
     return not code.co_flags & _GENERATOR and code.co_name not in _INNER
 
+
+_RETURNING = {dis.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST") if name in dis.opmap}
+"""The instructions at which a frame ends that returns something."""
 
 HANDING_ON: set[CodeType] = set()
 """The code of functions that call one of the user's as if it had been called itself."""

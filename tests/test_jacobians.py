@@ -6,6 +6,7 @@ import itertools
 import re
 import struct
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
@@ -482,3 +483,13 @@ def test_seeds_take_no_more_memory_than_the_argument():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 5000 * 5000
+
+
+@pytest.mark.parametrize("transform", [gs.jacobian, gs.jacfwd, gs.jacrev, gs.hessian, gs.grad])
+@pytest.mark.parametrize("options", [{}, {"compile": "auto"}, {"compile": False}])
+def test_a_function_that_always_raises_does(transform: Any, options: Any) -> None:
+    def failing(x: Any) -> Any:
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine"):
+        transform(failing, **options)(np.ones(3))

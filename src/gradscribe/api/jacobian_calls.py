@@ -97,6 +97,9 @@ def call_derivative(lowering: Lowering, node: Any, arguments: Any, keywords: Any
     callee, function, *rest = arguments
     spec: Derivative = callee.value
     call = outline(lowering, node, function, rest, keywords)
+    if call.always_raises:
+        call.run(lowering)
+        return Static(None)
     numbers = argument_positions(lowering, node, spec.argnums, len(rest))
     active = call.active(sorted(set(numbers)))
     results = _results(lowering, node, call)

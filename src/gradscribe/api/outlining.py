@@ -24,6 +24,7 @@ from gradscribe.frontend.values.values import DictRef, ListRef, ObjectRef, Stati
 from gradscribe.ir.core import Block, Function, Operation, Parameter, Value, walk
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree, count_leaves
 from gradscribe.ir.types import is_differentiable
+from gradscribe.primitives.control import RAISE
 from gradscribe.transforms.analyses.structure import Structure
 from gradscribe.transforms.tangent.signature import unused
 
@@ -48,6 +49,17 @@ class Outlined:
     def results(self) -> tuple[Value, ...]:
         """The leaves of the result."""
         return self.function.body.yields[: count_leaves(self.tree)]
+
+    @property
+    def always_raises(self) -> bool:
+        """Whether the call never returns."""
+        return any(operation.primitive is RAISE for operation in self.function.body.operations)
+
+    def run(self, lowering: Lowering) -> None:
+        """Append the call as it is."""
+        body = self.function.body
+        inlined = Inlined(zip(body.parameters, self.operands, strict=True))
+        inlined.append(lowering, body.operations)
 
     @property
     def pure(self) -> Function:

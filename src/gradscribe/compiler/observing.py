@@ -82,7 +82,7 @@ class Observer:
             return
         site = Site(id(code), caller.f_code.co_filename, caller.f_lineno, _columns(caller))
         found = self._begun.pop(frame, None)
-        if value is None and code.co_code[frame.f_lasti] not in _RETURNING:
+        if value is None and frame.f_code.co_code[frame.f_lasti] not in _RETURNING:
             return  # it has raised: a profile function is told of that as of a return
         keeps = found is None or _may_keep(found, code, value)
         form = self._form(found, value, caller)

@@ -42,8 +42,8 @@ from gradscribe.primitives.typing import dims_of, product
 from gradscribe.transforms import tangent
 from gradscribe.transforms.analyses.activity import active_values
 from gradscribe.transforms.analyses.opacity import refuse_opaque
-from gradscribe.transforms.passes.silence import effect_of, silenced
 from gradscribe.transforms.passes.simplify import simplify
+from gradscribe.transforms.passes.without_effects import effect_of, silenced
 
 Mode = Literal["auto", "forward", "reverse"]
 Blocks = dict[tuple[int, int], Any]

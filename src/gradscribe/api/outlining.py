@@ -25,7 +25,7 @@ from gradscribe.ir.core import Block, Function, Operation, Parameter, Value, wal
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree, count_leaves
 from gradscribe.ir.types import is_differentiable
 from gradscribe.primitives.control import RAISE
-from gradscribe.transforms.analyses.structure import Structure
+from gradscribe.transforms.analyses.def_use import Structure
 from gradscribe.transforms.tangent.signature import unused
 
 

@@ -20,8 +20,8 @@ from gradscribe.frontend.inlined_rules import inline
 from gradscribe.ir.core import Function
 from gradscribe.ir.types import Opaque, is_differentiable
 from gradscribe.transforms import tangent
-from gradscribe.transforms.passes.silence import silenced
 from gradscribe.transforms.passes.simplify import simplify
+from gradscribe.transforms.passes.without_effects import silenced
 
 Leaves = Sequence[Any]
 

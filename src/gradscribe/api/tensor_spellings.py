@@ -9,8 +9,8 @@ from typing import Any
 from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Static
+from gradscribe.runtime.functions.floating_point_errors import QUIET
 from gradscribe.runtime.functions.older_orders import IN_ORDER
-from gradscribe.runtime.functions.silence import QUIET
 from gradscribe.runtime.functions.spellings import SPELLED, respelled
 
 

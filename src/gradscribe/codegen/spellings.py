@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from gradscribe.codegen.booleans import is_and, is_not, is_or
 from gradscribe.codegen.definitions import function_expression, generator_of
-from gradscribe.codegen.itemwise import add_items, zeros_like
 from gradscribe.codegen.rewriting import (
     call_method,
     difference_of,
@@ -21,6 +20,7 @@ from gradscribe.codegen.rewriting import (
     same,
     sum_of,
 )
+from gradscribe.codegen.zeros_and_sums import add_items, zeros_like
 from gradscribe.ir.core import CALL, IF, Method, Operation, Primitive
 from gradscribe.ir.types import Array, Scalar, Tuple
 from gradscribe.primitives import control, indexing, lists, shaping

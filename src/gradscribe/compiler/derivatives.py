@@ -33,8 +33,8 @@ from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.analyses.opacity import reached_results
 from gradscribe.transforms.derivatives.given_rules import has_given_rules
 from gradscribe.transforms.passes.bufferize.aliasing import Aliasing, Copies
-from gradscribe.transforms.passes.silence import silenced
 from gradscribe.transforms.passes.simplify import simplify
+from gradscribe.transforms.passes.without_effects import silenced
 
 ForwardFunction = Callable[..., tuple[tuple[Any, ...], Any]]
 _READ_NO_ELEMENTS = frozenset({LENGTH, SIZE, ZEROS_LIKE})

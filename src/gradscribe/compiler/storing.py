@@ -21,8 +21,8 @@ from gradscribe.ir.core import Function, Value
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree, node_of
 from gradscribe.ir.types import Array
 from gradscribe.ir.types import Sequence as ListOf
-from gradscribe.transforms.passes.silence import effect_of, silenced
 from gradscribe.transforms.passes.simplify import simplify
+from gradscribe.transforms.passes.without_effects import effect_of, silenced
 
 
 def computed_apart(function: Function, values: Sequence[Value]) -> Function:

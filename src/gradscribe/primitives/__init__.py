@@ -5,6 +5,7 @@ Importing this package imports all families, which enter their primitives in
 """
 
 from gradscribe.primitives import (
+    array_parts,
     calculus,
     choices,
     comparisons,
@@ -29,15 +30,14 @@ from gradscribe.primitives import (
     numbers,
     orthogonal,
     padding,
-    parts,
     polynomials,
+    pseudoinverses,
     rearranging,
     reductions,
     samples,
     selection,
     sets,
     shaping,
-    solutions,
     sorting,
     special,
     spectra,
@@ -46,6 +46,7 @@ from gradscribe.primitives import (
 )
 
 __all__ = [
+    "array_parts",
     "calculus",
     "choices",
     "comparisons",
@@ -70,15 +71,14 @@ __all__ = [
     "numbers",
     "orthogonal",
     "padding",
-    "parts",
     "polynomials",
+    "pseudoinverses",
     "rearranging",
     "reductions",
     "samples",
     "selection",
     "sets",
     "shaping",
-    "solutions",
     "sorting",
     "special",
     "spectra",

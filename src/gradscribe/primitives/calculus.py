@@ -6,8 +6,8 @@ import numpy as np
 
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.types import Array
+from gradscribe.primitives.array_parts import section
 from gradscribe.primitives.matrices import conjugated
-from gradscribe.primitives.parts import section
 from gradscribe.primitives.registry import BILINEAR, adjoint, composition, variant
 from gradscribe.primitives.typing import (
     dims_of,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.ir.types import Array
+from gradscribe.primitives.array_parts import section
 from gradscribe.primitives.joining import joined_items
-from gradscribe.primitives.parts import section
 from gradscribe.primitives.registry import adjoint, composition, variant
 from gradscribe.primitives.static import known
 from gradscribe.primitives.typing import (

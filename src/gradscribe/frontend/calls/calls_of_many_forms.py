@@ -26,10 +26,10 @@ from gradscribe.frontend.values.values import Ref, Static, TupleOf, is_number
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.types import INT, Array, Scalar
+from gradscribe.primitives.array_parts import cross_in_plane, out_of_plane
 from gradscribe.primitives.eigenvalues import as_complex
 from gradscribe.primitives.einsum import EINSUM_VIEW, axes_of_view, subscripts_of_lists
 from gradscribe.primitives.orthogonal import wide_qr
-from gradscribe.primitives.parts import cross_in_plane, out_of_plane
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.primitives.typing import TypeRuleError
 

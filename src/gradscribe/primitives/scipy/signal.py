@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import signal
 
+from gradscribe.primitives.array_parts import section
 from gradscribe.primitives.matrices import conjugated
-from gradscribe.primitives.parts import section
 from gradscribe.primitives.registry import (
     BILINEAR,
     HOLOMORPHIC,

@@ -11,7 +11,7 @@ from gradscribe.ir.core import Operand
 from gradscribe.ir.trees import rebuilt
 from gradscribe.primitives.registry import NAMED, available, class_of_results
 from gradscribe.runtime.functions.eager import apply_call
-from gradscribe.runtime.functions.silence import silent
+from gradscribe.runtime.functions.floating_point_errors import silent
 from gradscribe.runtime.graph.modes import MODES, tell_called
 from gradscribe.runtime.tensors.inplace import is_recorded
 from gradscribe.runtime.tensors.tensor import Tensor, wrap

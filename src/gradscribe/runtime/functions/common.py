@@ -34,8 +34,8 @@ from gradscribe.runtime.functions.agreement import (
     refuse_unlike_inputs,
 )
 from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.functions.floating_point_errors import silent, tell_of_imaginary_part
 from gradscribe.runtime.functions.shaping import permute, reshape
-from gradscribe.runtime.functions.silence import silent, tell_of_imaginary_part
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.memory_formats import arranged, laid_out_as, preserve_format
 from gradscribe.runtime.tensors.promotion import (

@@ -23,9 +23,9 @@ from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.runtime.functions import composites
 from gradscribe.runtime.functions.eager_operation import Operation as Operation
 from gradscribe.runtime.functions.eager_operation import unwarned
+from gradscribe.runtime.functions.floating_point_errors import silent
 from gradscribe.runtime.functions.of_result import OfResult, derivatives_of_result
 from gradscribe.runtime.functions.operand_checks import check_operands
-from gradscribe.runtime.functions.silence import silent
 from gradscribe.runtime.graph.compiled_node import CompiledNode, compiled_node_class
 from gradscribe.runtime.graph.drawing import States
 from gradscribe.runtime.graph.grad_mode import grad_enabled

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.functions.explaining import explained
+from gradscribe.runtime.functions.floating_point_errors import silent
 from gradscribe.runtime.functions.operand_checks import check_operands
-from gradscribe.runtime.functions.silence import silent
 from gradscribe.tracebacks import level_of_user
 
 

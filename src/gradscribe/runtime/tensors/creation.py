@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.functions.silence import silent
+from gradscribe.runtime.functions.floating_point_errors import silent
 from gradscribe.runtime.graph.modes import MODES, tell_made
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.data_errors import unlike_sequence, without_dtype

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.functions.explaining import explained
-from gradscribe.runtime.functions.silence import silent
+from gradscribe.runtime.functions.floating_point_errors import silent
 from gradscribe.runtime.graph import inference
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.kernel import as_array

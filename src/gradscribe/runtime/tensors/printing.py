@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.functions.silence import silent
+from gradscribe.runtime.functions.floating_point_errors import silent
 from gradscribe.runtime.tensors import dtypes
 
 Array = np.ndarray[Any, np.dtype[Any]]

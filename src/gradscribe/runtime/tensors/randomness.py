@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.functions.explaining import common_shape
-from gradscribe.runtime.functions.silence import silent
+from gradscribe.runtime.functions.floating_point_errors import silent
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.creation import finished
 from gradscribe.runtime.tensors.size import sizes

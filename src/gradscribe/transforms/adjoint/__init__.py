@@ -49,9 +49,9 @@ from gradscribe.transforms.adjoint.scopes import Scope, TopScope
 from gradscribe.transforms.adjoint.split import cut
 from gradscribe.transforms.analyses.absence import absences
 from gradscribe.transforms.analyses.activity import Activity, activity_of
+from gradscribe.transforms.analyses.def_use import Structure
 from gradscribe.transforms.analyses.definedness import possibly_undefined
 from gradscribe.transforms.analyses.opacity import refuse_opaque, refusing_misfits
-from gradscribe.transforms.analyses.structure import Structure
 from gradscribe.transforms.building import derived, store_at, view_at
 from gradscribe.transforms.derivatives.cotangents import constant, name_of
 from gradscribe.transforms.derivatives.inlining import Inline

@@ -16,7 +16,7 @@ from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import IF, Operation, Value
 from gradscribe.ir.flow import Loop
 from gradscribe.primitives.control import CONSTANT, UNDEF
-from gradscribe.transforms.analyses.structure import Structure
+from gradscribe.transforms.analyses.def_use import Structure
 
 
 def is_made_at_exit(loop: Operation, position: int, structure: Structure) -> bool:

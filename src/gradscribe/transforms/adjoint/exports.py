@@ -27,7 +27,7 @@ from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import BOOL, INT, Collected, RecordOf, Tuple
 from gradscribe.primitives.control import CONSTANT, ITEM, UNDEF
 from gradscribe.primitives.registry import PRIMITIVES
-from gradscribe.transforms.analyses.structure import Structure
+from gradscribe.transforms.analyses.def_use import Structure
 from gradscribe.transforms.building import view_at
 
 

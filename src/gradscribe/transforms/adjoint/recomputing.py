@@ -16,7 +16,7 @@ from gradscribe.ir.flow import Loop
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.transforms.adjoint.context import Context
 from gradscribe.transforms.analyses.costs import MOST_EFFORT, effort_of
-from gradscribe.transforms.analyses.structure import STORES
+from gradscribe.transforms.analyses.def_use import STORES
 
 
 @dataclass(frozen=True)

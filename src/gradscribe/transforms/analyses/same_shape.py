@@ -10,7 +10,7 @@ from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array, Scalar, Sequence, Tuple, Type
 from gradscribe.primitives.control import COPY, SET, UNDEF
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
-from gradscribe.transforms.analyses.structure import Structure
+from gradscribe.transforms.analyses.def_use import Structure
 
 
 def same_shape(facts: Facts, a: Type, b: Type) -> bool:

@@ -20,7 +20,7 @@ from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.control import CONSTANT, ENTER, EXIT, LENT, REREAD
 from gradscribe.primitives.raising import may_raise
 from gradscribe.transforms.analyses.costs import effort_of
-from gradscribe.transforms.analyses.structure import Structure
+from gradscribe.transforms.analyses.def_use import Structure
 from gradscribe.transforms.passes.sink import has_effect
 
 _ERRORS = (ValueError, LookupError, TypeError, ZeroDivisionError, OverflowError)

@@ -27,7 +27,7 @@ from gradscribe.api.function_rules import attribute
 from gradscribe.api.origins import origin
 from gradscribe.frontend.calls import inlining
 from gradscribe.frontend.containers.subscripts import cut
-from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.joins.splitting import for_each_kind, resolved
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.opaque import unknown
@@ -57,7 +57,7 @@ def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     receiver, *inputs = arguments
     function: type[Function] = receiver.value
     for name in _METHODS:
-        _depend(lowering, Path(function).attribute(name), getattr(function, name))
+        _depend(lowering, AccessPath(function).attribute(name), getattr(function, name))
     named = {name: resolved(lowering, item) for name, item in keywords.items()}
 
     def applied(*inputs: Any) -> Any:
@@ -213,7 +213,7 @@ class _Call:
         )
 
 
-def _depend(lowering: Lowering, path: Path, method: Any) -> None:
+def _depend(lowering: Lowering, path: AccessPath, method: Any) -> None:
     """Note that the class must have this method in each call; a `classmethod` is bound anew each
     time that it is read."""
     if isinstance(method, types.MethodType):

@@ -25,7 +25,7 @@ from gradscribe.ir.core import Block, Function, Operation, Parameter, Value, wal
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree, count_leaves
 from gradscribe.ir.types import is_differentiable
 from gradscribe.primitives.control import RAISE
-from gradscribe.transforms.analyses.def_use import Structure
+from gradscribe.transforms.analyses.def_use import DefUse
 from gradscribe.transforms.tangent.signature import unused
 
 
@@ -215,7 +215,7 @@ def divided(
     """The operations that these values do not reach, and those that they do. An array that the
     second ones store to is theirs from the start, unless a result that they do not reach is made
     of it."""
-    structure = Structure(function)
+    structure = DefUse(function)
     operations = function.body.operations
     reached = set(inputs)
     for operation in operations:

@@ -30,7 +30,7 @@ from gradscribe.api.directional import vjp
 from gradscribe.api.result_types import ResultTypes
 from gradscribe.compiler.eager_calls import forget_own_place, function_of_call
 from gradscribe.errors import ArgumentError, GradscribeError
-from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.opaque import own_rules, unknown
 from gradscribe.frontend.opaque.given_derivatives import derivatives_of, keyword_only
 from gradscribe.frontend.opaque.own_rules import Adjoint, OwnRules, Tangent
@@ -342,7 +342,7 @@ def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     primitive = operation._primitive
     lowering.outside.show(operation._rules, operation._rules.name)
     keywords = {operation._own_names.get(name, name): item for name, item in keywords.items()}
-    dependencies.depend(lowering, Path(operation).attribute("_primitive"), primitive)
+    dependencies.depend(lowering, AccessPath(operation).attribute("_primitive"), primitive)
     return lowering.apply_primitive(node, primitive, operation, tuple(given), keywords)
 
 

@@ -12,7 +12,7 @@ from gradscribe.api.tensor_handlers import same, spelled, with_names
 from gradscribe.compiler.keys import KEYS
 from gradscribe.frontend.calls import application
 from gradscribe.frontend.containers import subscripts
-from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.kinds import static_values, tensors
 from gradscribe.frontend.memory import outside
 from gradscribe.frontend.opaque import unknown
@@ -101,7 +101,7 @@ def _values(lowering: Lowering, node: Any, input: Any, name: Any, values: Any) -
 
 def _default_dtype(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return outside.external(
-        lowering, dtypes.default(), Path(vars(dtypes)).item("_default"), "dtype"
+        lowering, dtypes.default(), AccessPath(vars(dtypes)).item("_default"), "dtype"
     )
 
 

@@ -19,7 +19,7 @@ from gradscribe.compiler import item_texts
 from gradscribe.compiler.item_texts import item_text, key_text
 from gradscribe.compiler.keys import Key, contents_of, items_key, key_of, lies_in_order
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.interface import Capture, Dependency, Path, Step
+from gradscribe.frontend.interface import AccessPath, Capture, Dependency, Step
 from gradscribe.ir.affine import Affine, Source, Symbol
 from gradscribe.ir.core import Location
 from gradscribe.ir.lengths import Guard
@@ -95,7 +95,7 @@ class Entry:
                 raise UnsupportedError(what, "read it once, before the call", location)
         raise AssertionError("a lowering holds for the call that it was made for")
 
-    def finder(self, paths: Iterable[Path]) -> Callable[[Values], Values]:
+    def finder(self, paths: Iterable[AccessPath]) -> Callable[[Values], Values]:
         """The function that finds, for the values of a call, what these paths lead to."""
         names = self._names()
         text = "".join(f"{names.path(path)}, " for path in paths)
@@ -109,7 +109,7 @@ class Entry:
                 names.enter_function(names.path(dependency.path), dependency.value)
         return names
 
-    def _paths(self) -> Iterator[Path]:
+    def _paths(self) -> Iterator[AccessPath]:
         """All that is read at each call."""
         for dependency in self.dependencies:
             yield dependency.path
@@ -120,9 +120,9 @@ class Entry:
         yield from (capture.path for capture in self.captures)
 
 
-def _beginnings(path: Path) -> Iterator[Path]:
+def _beginnings(path: AccessPath) -> Iterator[AccessPath]:
     """The objects through which a path leads."""
-    return (Path(path.root, path.steps[:count]) for count in range(1, len(path.steps) + 1))
+    return (AccessPath(path.root, path.steps[:count]) for count in range(1, len(path.steps) + 1))
 
 
 def steps_text(steps: Iterable[Step]) -> str:
@@ -179,7 +179,7 @@ class _Names:
             self.namespace[name] = value
         return name
 
-    def share(self, paths: Sequence[Path]) -> Iterator[str]:
+    def share(self, paths: Sequence[AccessPath]) -> Iterator[str]:
         """Statements that name the objects through which several of these paths lead."""
         begun = [begin for path in paths for begin in _beginnings(path)]
         often = Counter(begin.place for begin in begun)
@@ -189,7 +189,7 @@ class _Names:
                 name = self._shared[begin.place] = f"s{len(self._shared)}"
                 yield f"{name} = {text}"
 
-    def path(self, path: Path) -> str:
+    def path(self, path: AccessPath) -> str:
         """The expression for what a path leads to."""
         for begin in reversed(list(_beginnings(path))):
             if begin.place in self._shared:

@@ -28,11 +28,11 @@ from gradscribe.compiler.stored import refuse_overlap, refuse_read_only, refuse_
 from gradscribe.compiler.variadic import called_by, is_variadic
 from gradscribe.errors import AliasingError, ArgumentError, GradscribeError, UnsupportedError
 from gradscribe.frontend.interface import (
+    AccessPath,
     Argument,
     KnownListError,
     KnownNumberError,
     Lowered,
-    Path,
     Place,
     Recording,
     RunTimeKeyError,
@@ -278,7 +278,7 @@ class Primal:
             self._match = self.entry.matcher(self.facts.guards)
         return self._match(values)
 
-    def finder(self, paths: Iterable[Path]) -> Callable[[Values], Values]:
+    def finder(self, paths: Iterable[AccessPath]) -> Callable[[Values], Values]:
         """The function that finds objects for the values of a call."""
         return self.entry.finder(paths)
 

@@ -16,7 +16,7 @@ import numpy as np
 from gradscribe.compiler.program import Primal
 from gradscribe.compiler.variadic import called_by
 from gradscribe.errors import AliasingError, UnsupportedError
-from gradscribe.frontend.interface import Path, Step
+from gradscribe.frontend.interface import AccessPath, Step
 from gradscribe.ir.core import Function, Value
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree, node_of
 from gradscribe.ir.types import Array
@@ -108,11 +108,13 @@ class Given:
                 primal.location,
             )
 
-    def _path(self, number: int) -> Path:
+    def _path(self, number: int) -> AccessPath:
         own = self._primal.own_arguments
-        return Path(number) if number < own else self._primal.lowered.captures[number - own].path
+        return (
+            AccessPath(number) if number < own else self._primal.lowered.captures[number - own].path
+        )
 
-    def _gives(self, path: Path) -> bool:
+    def _gives(self, path: AccessPath) -> bool:
         """Whether what a path leads to belongs to the arguments: lists, tuples, dicts, dataclasses
         and arrays do, and what is in them; other objects do not."""
         if not isinstance(path.root, int) or path.root not in self.numbers:

@@ -17,7 +17,14 @@ from gradscribe.frontend.boundary.effects import attributes_of, given_by
 from gradscribe.frontend.boundary.finishing import lowered
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.control import contexts
-from gradscribe.frontend.interface import Argument, CaptureCallback, Lowered, Path, Place, Recording
+from gradscribe.frontend.interface import (
+    AccessPath,
+    Argument,
+    CaptureCallback,
+    Lowered,
+    Place,
+    Recording,
+)
 from gradscribe.frontend.joins.splitting import without_none
 from gradscribe.frontend.memory import outside_memory
 from gradscribe.frontend.opaque import lent_containers
@@ -72,7 +79,7 @@ def lower(
     attributes = [
         attribute
         for number, (parameter, item) in enumerate(zip(parameters, items, strict=True))
-        for attribute in attributes_of(Path(number), parameter, item, lowering.contents)
+        for attribute in attributes_of(AccessPath(number), parameter, item, lowering.contents)
     ]
     names = dict(zip(lowering.parameters, items, strict=True))
     try:

@@ -2,7 +2,7 @@
 
 In: for each parameter of the user's function an `Argument`: the structure of its value and
 the types of its leaves. Out: a `Lowered`: the IR function, and everything besides the
-arguments that it depends on, said as `Path`s that the driver reads again at every call.
+arguments that it depends on, said as `AccessPath`s that the driver reads again at every call.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Argument:
 
     tree: the structure of its value. A `Leaf` is a run-time value. A `Constant` is static:
         None, a bool, a str, a callable, a module, or any other object, whose attributes are
-        then read through `Path`s.
+        then read through `AccessPath`s.
     types: one for each leaf of the tree, in order. contiguous: the numbers of the leaves that are
         arrays in C order in the specializing call (none where that may not be assumed). otherwise:
         likewise, of those that are not.
@@ -86,25 +86,25 @@ Step = tuple[Literal["attribute", "item"], Any]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Path:
+class AccessPath:
     """Where a value is found at each call: a root, then attributes and items of it.
 
     root: the number of an argument (an int), or an object that lives as long as the function:
     the namespace of a module (`function.__globals__`), a closure cell, a class, a function.
-    `self.W` is Path(0).attribute("W"); a global `np` Path(globals).item("np"); a captured variable
-    Path(cell).attribute("cell_contents").
+    `self.W` is AccessPath(0).attribute("W"); a global `np` AccessPath(globals).item("np"); a
+    captured variable AccessPath(cell).attribute("cell_contents").
     """
 
     root: Any
     steps: tuple[Step, ...] = ()
 
-    def attribute(self, name: str) -> Path:
+    def attribute(self, name: str) -> AccessPath:
         """The path to an attribute of what this one leads to."""
-        return Path(self.root, (*self.steps, ("attribute", name)))
+        return AccessPath(self.root, (*self.steps, ("attribute", name)))
 
-    def item(self, key: Any) -> Path:
+    def item(self, key: Any) -> AccessPath:
         """The path to an item of what this one leads to."""
-        return Path(self.root, (*self.steps, ("item", key)))
+        return AccessPath(self.root, (*self.steps, ("item", key)))
 
     @property
     def place(self) -> tuple[Any, ...]:
@@ -117,7 +117,7 @@ class Capture:
     """An implicit input: an extra parameter of the IR function after the user's own."""
 
     name: str
-    path: Path
+    path: AccessPath
 
 
 DependencyKind = Literal[
@@ -151,7 +151,7 @@ class Dependency:
     `value`.
     """
 
-    path: Path
+    path: AccessPath
     value: Any
     kind: DependencyKind = "identity"
 
@@ -182,7 +182,7 @@ class AttributeChange:
     for what is no result of a function.
     """
 
-    owner: Path
+    owner: AccessPath
     name: str
     tree: Tree | None
 
@@ -207,7 +207,7 @@ class ContainerChange:
     the place of the items.
     """
 
-    owner: Path
+    owner: AccessPath
     name: str
     tree: Tree | None
     keys: tuple[Any, ...] | None = None

@@ -20,11 +20,11 @@ from gradscribe.frontend.boundary.results import (
     result_tree,
 )
 from gradscribe.frontend.interface import (
+    AccessPath,
     AttributeChange,
     Change,
     ContainerChange,
     Origin,
-    Path,
     Step,
 )
 from gradscribe.frontend.state.lowering import Lowering
@@ -80,17 +80,17 @@ class Attribute:
     """An attribute of an object from outside that may be stored to. contents: as it was given."""
 
     cell: Cell
-    owner: Path
+    owner: AccessPath
     contents: Any
 
 
 def attributes_of(
-    root: Path, parameter: Parameter, item: Any, contents: Mapping[Storage, Any]
+    root: AccessPath, parameter: Parameter, item: Any, contents: Mapping[Storage, Any]
 ) -> Iterator[Attribute]:
     """The attributes of the objects in an argument or capture, which is found at this place."""
     for steps, _, below in _walk(parameter.tree, item, (), contents):
         if isinstance(below, InstanceRef):
-            owner = Path(root.root, (*root.steps, *steps))
+            owner = AccessPath(root.root, (*root.steps, *steps))
             for cell in below.cells.values():
                 yield Attribute(cell, owner, contents[cell])
 

@@ -9,7 +9,7 @@ import types
 from typing import Any
 
 from gradscribe.frontend.calls import inlining
-from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.objects import object_attributes, object_stores
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes
@@ -49,7 +49,7 @@ def initialize_dataclass(
         if field.init and field.name in items:
             item = items[field.name]
         elif field.default is not dataclasses.MISSING:
-            path = Path(field).attribute("default")
+            path = AccessPath(field).attribute("default")
             item = inlining.default_value(lowering, field.default, path, field.name)
         elif field.default_factory is not dataclasses.MISSING:
             item = lowering.call(node, Static(field.default_factory), (), {})

@@ -14,7 +14,7 @@ from gradscribe.errors import SourceNotFoundError
 from gradscribe.frontend.calls import options
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.containers import known_integers, out_arguments
-from gradscribe.frontend.interface import DependencyKind, Path
+from gradscribe.frontend.interface import AccessPath, DependencyKind
 from gradscribe.frontend.kinds import static_values, tensors
 from gradscribe.frontend.memory import iterators, outside
 from gradscribe.frontend.opaque import recorded_calls
@@ -167,7 +167,7 @@ def _inlined(
     source = _source(lowering, node, function)
     arguments, keywords = tensors.given(lowering, node, function, arguments, keywords)
     if not dependencies.is_library(function):
-        dependencies.depend(lowering, Path(function).attribute("__code__"), function.__code__)
+        dependencies.depend(lowering, AccessPath(function).attribute("__code__"), function.__code__)
     names = _bind(lowering, node, source, defaults_of(lowering, function), arguments, keywords)
     found = run_frame(lowering, node, Frame(source, function, names))
     return iterators.made_by(found, function, arguments, keywords) if source.is_generator else found
@@ -212,7 +212,7 @@ def defaults_of(lowering: Lowering, function: types.FunctionType) -> dict[str, A
 def _default(
     lowering: Lowering, function: types.FunctionType, name: str, where: str, key: Any
 ) -> Any:
-    path = Path(function).attribute(where)
+    path = AccessPath(function).attribute(where)
     held = getattr(function, where)
     if isinstance(held, dict):
         dependencies.depend(lowering, path, tuple(held), "keys")
@@ -221,7 +221,7 @@ def _default(
     return default_value(lowering, held[key], path.item(key), name)
 
 
-def default_value(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
+def default_value(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Any:
     """A default: a number is what it is now, anything else is found at its place."""
     outside.refuse_derived_number(lowering, value, name)
     if isinstance(value, PLAIN_NUMBERS) and not isinstance(value, enum.Enum):

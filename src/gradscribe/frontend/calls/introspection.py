@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.kinds import number_classes, tensors
 from gradscribe.frontend.kinds.static_values import object_of
 from gradscribe.frontend.memory import outside
@@ -126,7 +126,7 @@ def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:
         is_known = hasattr(item.value, name)
         if isinstance(item.value, dependencies.HOLDERS) and not dependencies.is_library(item.value):
             dependencies.depend(
-                lowering, Path(item.value), name, "present" if is_known else "absent"
+                lowering, AccessPath(item.value), name, "present" if is_known else "absent"
             )
         return is_known
     if isinstance(item, ObjectRef):

@@ -25,7 +25,7 @@ from gradscribe.frontend.calls.general_types import (
 )
 from gradscribe.frontend.calls.recursive_stores import Stores, take_over
 from gradscribe.frontend.containers import run_time_sets
-from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.joins.splitting import without_none
 from gradscribe.frontend.kinds.structure_parts import Kept, Slot
 from gradscribe.frontend.memory import kept_memory
@@ -197,7 +197,7 @@ class Given:
         return frozenset().union(*(owner.storage.reached for owner in owners if owner))
 
 
-def _captured(lowering: Lowering, variables: Iterable[tuple[Any, Path, str]]) -> list[Opened]:
+def _captured(lowering: Lowering, variables: Iterable[tuple[Any, AccessPath, str]]) -> list[Opened]:
     """Variables from outside that a recursive function reads, as its caller has them."""
     return [opened(lowering, None, lowering.captured_variable(*where)) for where in variables]
 
@@ -360,7 +360,7 @@ class Enclosed:
             if isinstance(self._inner.contents.get(storage), Value):
                 yield storage.name or "a list", ListRef(storage)
 
-    def take(self, key: Any, value: Any, path: Path, name: str) -> Any:
+    def take(self, key: Any, value: Any, path: AccessPath, name: str) -> Any:
         """Have the function get a variable from outside, as a further parameter."""
         self._definition.captured[key] = (value, path, name)
         (given,) = _captured(self._around, [(value, path, name)])

@@ -17,7 +17,7 @@ from gradscribe.frontend.calls import application, introspection
 from gradscribe.frontend.containers.shapes import shape_of
 from gradscribe.frontend.containers.subscripts import cut
 from gradscribe.frontend.expressions import exception_attributes
-from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.kinds import known_sets, number_classes, presence, tensors
 from gradscribe.frontend.kinds.raised import as_python
 from gradscribe.frontend.memory import outside
@@ -120,13 +120,13 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
         what = f"`{said}` has no attribute `{name}`"
         lowering.raises(node, AttributeError(what), what, wording.near(name, dir(owner)))
     if object_stores.is_stored(lowering, owner, name):
-        return object_attributes.read(lowering, node, ObjectRef(owner, Path(owner)), name)
+        return object_attributes.read(lowering, node, ObjectRef(owner, AccessPath(owner)), name)
     if isinstance(owner, (enum.Enum, str, bytes)) and not dependencies.is_library(type(owner)):
         found = inspect.getattr_static(owner, name)
         if isinstance(found, property) and found.fget is not None:
             return lowering.call(node, Static(found.fget), (Static(owner),), {})
         if not hasattr(type(found), "__get__"):
-            return outside.external(lowering, found, Path(owner).attribute(name), name)
+            return outside.external(lowering, found, AccessPath(owner).attribute(name), name)
     value = getattr(owner, name)
     is_fixed = not isinstance(owner, dependencies.HOLDERS) or dependencies.is_library(owner)
     if isinstance(owner, type) and (not is_fixed or owner in dependencies.LOCAL_CLASSES):
@@ -135,7 +135,7 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
             return class_attributes.of_static_class(lowering, node, owner, name, kind)
     if is_fixed:
         return Static(value)
-    return outside.external(lowering, value, Path(owner).attribute(name), name)
+    return outside.external(lowering, value, AccessPath(owner).attribute(name), name)
 
 
 def _namedtuple_attribute(lowering: Lowering, node: Any, owner: TupleOf, name: str) -> Any:

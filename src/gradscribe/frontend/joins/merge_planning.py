@@ -14,13 +14,13 @@ from typing import Any
 
 from gradscribe.frontend.joins.merge_plans import (
     Alternatives,
+    Composite,
     Container,
     Field,
     Leaf,
     Object,
     Same,
     Sides,
-    Structure,
 )
 from gradscribe.frontend.joins.merged_memory import Memories, Memory
 from gradscribe.frontend.kinds.kinds import ABSENT, aligned, kind_of
@@ -158,7 +158,7 @@ class Planner:
         if isinstance(a, TupleOf) and isinstance(b, TupleOf) and len(a.items) == len(b.items):
             parts = tuple(self.plan(x, y, "") for x, y in zip(a.items, b.items, strict=True))
             cls = a.cls
-            return Structure(lambda items: TupleOf(items, cls), parts)
+            return Composite(lambda items: TupleOf(items, cls), parts)
         if _have_memory(a, b) and (self._is_told_apart(a) or self._is_told_apart(b)):
             return self._choice(a, b, name)
         if isinstance(a, ListRef) and isinstance(b, ListRef):
@@ -229,12 +229,12 @@ class Planner:
 
         owners: the lists that have them, where the storage is made for this."""
         if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
-            return Structure(tuple, tuple(self.plan(x, y, "") for x, y in zip(a, b, strict=True)))
+            return Composite(tuple, tuple(self.plan(x, y, "") for x, y in zip(a, b, strict=True)))
         if isinstance(a, dict) and isinstance(b, dict):
             if list(a) != list(b) and not isinstance(storage, Cell):
                 refuse_other_keys(self._lowering, storage)
             parts = tuple(self.plan(a[key], b[key], str(key)) for key in a)
-            return Structure(partial(_dict_with, tuple(a)), parts)
+            return Composite(partial(_dict_with, tuple(a)), parts)
         sides = zip(owners or (storage, storage), (a, b), self._states, strict=True)
         for owner, contents, state in sides:
             self._hold(owner, contents, state)
@@ -271,7 +271,7 @@ class Planner:
                 return planned
         if isinstance(other, TupleOf):
             parts = tuple(self._with_unbound(missing, i, "", second) for i in other.items)
-            return Structure(lambda items: TupleOf(items, other.cls), parts)
+            return Composite(lambda items: TupleOf(items, other.cls), parts)
         if isinstance(other, Either):
             shown = "" if _have_memory(*possibilities(other)) else name
             flag = self._flag(other.flag, missing, shown, second)
@@ -317,7 +317,7 @@ class Planner:
         pairs = items.items() if isinstance(items, dict) else enumerate(items)
         parts = tuple(itertools.starmap(part, pairs))
         make = partial(_dict_with, tuple(items)) if isinstance(items, dict) else tuple
-        return Container(type(item), Structure(make, parts), memory(item), item.storage.holds)
+        return Container(type(item), Composite(make, parts), memory(item), item.storage.holds)
 
     def _callable(self, item: Any, second: bool) -> Any:
         """What is known when the function is compiled, or a local function: what that closes over
@@ -326,12 +326,12 @@ class Planner:
             return Same(item)
         if isinstance(item, PartialOf):
             parts = tuple(self._with_unbound(ABSENT, part, "", second) for part in item.parts)
-            return Structure(item.with_parts, parts)
+            return Composite(item.with_parts, parts)
         if not isinstance(item, LocalFunction) or item.frame not in self._lowering.frames:
             return None
         defaults = item.defaults
         parts = tuple(self._with_unbound(ABSENT, d, n, second) for n, d in defaults.items())
-        return Structure(
+        return Composite(
             lambda items: replace(item, defaults=dict(zip(defaults, items, strict=True))), parts
         )
 

@@ -41,7 +41,7 @@ class Same:
 
 
 @dataclass(frozen=True, slots=True)
-class Structure:
+class Composite:
     make: Callable[[tuple[Any, ...]], Any]
     parts: tuple[Any, ...]
 

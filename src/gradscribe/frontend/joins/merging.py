@@ -17,12 +17,12 @@ from gradscribe.frontend.joins import joined_memory
 from gradscribe.frontend.joins.merge_planning import Planner
 from gradscribe.frontend.joins.merge_plans import (
     Alternatives,
+    Composite,
     Container,
     Leaf,
     Object,
     Same,
     Sides,
-    Structure,
 )
 from gradscribe.frontend.joins.merged_lengths import MergedLengths
 from gradscribe.frontend.memory import kept_memory, places
@@ -184,7 +184,7 @@ class Merge:
     def _same(self, plan: Same) -> Any:
         return plan.item
 
-    def _structure(self, plan: Structure) -> Any:
+    def _structure(self, plan: Composite) -> Any:
         return plan.make(tuple(map(self.build, plan.parts)))
 
     def _alternatives(self, plan: Alternatives) -> Any:
@@ -229,7 +229,7 @@ class Merge:
 
     _BUILDING: ClassVar[dict[type, Callable[[Merge, Any], Any]]] = {
         Same: _same,
-        Structure: _structure,
+        Composite: _structure,
         Alternatives: _alternatives,
         Container: _container,
         Object: _object,

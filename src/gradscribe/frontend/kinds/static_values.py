@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.state import known_inputs
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import PLAIN_NUMBERS, ObjectRef, Static, TupleOf
@@ -21,7 +21,7 @@ def value_of(value: Any) -> Any:
         return TupleOf(tuple(map(value_of, value)))
     if callable(value) or isinstance(value, (np.dtype, types.ModuleType)):
         return Static(value)
-    return ObjectRef(value, Path(value))
+    return ObjectRef(value, AccessPath(value))
 
 
 def object_of(lowering: Lowering, node: Any, item: Any) -> Any:

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.memory.outside_kinds import (
     CALLABLES,
     RESOLVED,
@@ -48,7 +48,7 @@ CONSTANTS: set[type] = set()
 """Classes of the layers above whose objects are known by their value."""
 
 
-def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
+def external(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Any:
     """The frontend value of an object found at a path outside the function."""
     refuse_reached(lowering, value, path, name)
     refuse_derived_number(lowering, value, name)
@@ -145,7 +145,7 @@ def _adds_as_usual(cls: type) -> bool:
 def partial_of(
     lowering: Lowering,
     value: functools.partial[Any] | functools.partialmethod[Any],
-    path: Path,
+    path: AccessPath,
     name: str,
 ) -> PartialOf:
     """A partial from outside: the arrays and numbers that it holds are inputs."""
@@ -265,7 +265,7 @@ def expose(lowering: Lowering, owner: ObjectRef) -> None:
     lowering.outside.exposed.add(id(owner.target))
 
 
-def name_along(lowering: Lowering, path: Path) -> str:
+def name_along(lowering: Lowering, path: AccessPath) -> str:
     """What a value is called that is found along this path: by the steps that can be part of a
     name (keys may be any strings); "" where none can."""
     steps = [str(step) for _, step in path.steps if step != "cell_contents"]
@@ -303,7 +303,7 @@ def refuse_exposed(lowering: Lowering, owner: ObjectRef) -> None:
         refuse_changed(lowering, owner.name or type(owner.target).__name__)
 
 
-def refuse_reached(lowering: Lowering, value: Any, path: Path, name: str) -> None:
+def refuse_reached(lowering: Lowering, value: Any, path: AccessPath, name: str) -> None:
     """Refuse to read what functions from outside may have changed which unread code was given."""
     is_new = path.place not in lowering.outside.captured
     is_array = isinstance(value, np.ndarray) or has(type(value), "requires_grad")

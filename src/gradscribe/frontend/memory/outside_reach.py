@@ -22,7 +22,7 @@ import gast
 import numpy as np
 
 from gradscribe.errors import GradscribeError
-from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.memory import outside
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.state import dependencies, wording
@@ -54,7 +54,7 @@ class Held:
     """Something that a function finds by itself: where, its name, the object, and the way to it
     from the function (() for what it finds in classes and modules)."""
 
-    path: Path
+    path: AccessPath
     name: str
     object: Any
     way: Way
@@ -253,11 +253,11 @@ def _held_by(function: types.FunctionType) -> Iterator[Held]:
     own, code = function.__globals__, function.__code__
     names = _names(code)
     for name in names & own.keys():
-        path = Path(own).item(name)
+        path = AccessPath(own).item(name)
         yield Held(path, name, own[name], (function, "__globals__", name))
         yield from _members(path, own[name], names)
     for number, cell in enumerate(function.__closure__ or ()):
-        path, name = Path(cell).attribute(_CELL), code.co_freevars[number]
+        path, name = AccessPath(cell).attribute(_CELL), code.co_freevars[number]
         held = probe(cell, _CELL, None)
         yield Held(path, name, held, (function, "__closure__", number, _CELL))
     defaults: list[tuple[str, Any, Any]] = [
@@ -265,13 +265,13 @@ def _held_by(function: types.FunctionType) -> Iterator[Held]:
     ]
     defaults += [("__kwdefaults__", *item) for item in (function.__kwdefaults__ or {}).items()]
     for where, key, held in defaults:
-        path = Path(function).attribute(where).item(key)
+        path = AccessPath(function).attribute(where).item(key)
         yield Held(path, function.__name__, held, (function, where, key))
     for name, item in vars(function).items():
-        yield Held(Path(function).attribute(name), name, item, (function, name))
+        yield Held(AccessPath(function).attribute(name), name, item, (function, name))
 
 
-def _members(path: Path, owner: Any, names: set[str]) -> Iterator[Held]:
+def _members(path: AccessPath, owner: Any, names: set[str]) -> Iterator[Held]:
     """What a function may find in a class, or in a module of the user's, by these names."""
     if isinstance(owner, (type, types.ModuleType)) and not dependencies.is_library(owner):
         for name in names & vars(owner).keys():
@@ -294,9 +294,9 @@ def _rebound(function: types.FunctionType) -> Iterator[Any]:
         for instruction in dis.get_instructions(code):
             name = instruction.argval
             if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-                yield Path(own).item(name).place
+                yield AccessPath(own).item(name).place
             elif instruction.opname in ("STORE_DEREF", "DELETE_DEREF") and name in cells:
-                yield Path(cells[name]).attribute("cell_contents").place
+                yield AccessPath(cells[name]).attribute("cell_contents").place
 
 
 def _only_reads(function: types.FunctionType, name: str, held: Any) -> bool:

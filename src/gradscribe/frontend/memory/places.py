@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gradscribe.frontend.memory.reach import hold
-from gradscribe.frontend.state.knowledge import Place, State
+from gradscribe.frontend.state.knowledge import ReadItem, State
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import ListRef, Ref, Storage
 from gradscribe.ir.core import Value
@@ -26,7 +26,7 @@ from gradscribe.primitives.control import GET, SET
 
 def put(lowering: Lowering, item: Storage, owner: Storage, value: Value, index: Any) -> None:
     """Note that this storage is the item at an index of a list, which is `value`."""
-    lowering.places[item] = Place(owner, lowering.contents[owner], value, index)
+    lowering.places[item] = ReadItem(owner, lowering.contents[owner], value, index)
 
 
 def open_list(lowering: Lowering, owner: Storage) -> None:
@@ -90,7 +90,7 @@ def changing(lowering: Lowering, item: Storage, items: bool = False) -> Iterator
         arguments = {"x": place.value, "index": place.index, "value": lowering.contents[item]}
         made = lowering.emit(SET, arguments, name=place.owner.name)
         lowering.contents[place.owner] = made
-        lowering.places[item] = Place(place.owner, made, made, place.index)
+        lowering.places[item] = ReadItem(place.owner, made, made, place.index)
         lowering.changes.stored.add(place.owner)
         lowering.changes.distinct.add(place.owner)
         item = place.owner
@@ -105,7 +105,7 @@ def _keep_below(lowering: Lowering, owner: Storage, settled: Iterable[Storage]) 
     for item in settled:
         place = lowering.places[item]
         if place.owner is owner:
-            lowering.places[item] = Place(owner, contents, contents, place.index)
+            lowering.places[item] = ReadItem(owner, contents, contents, place.index)
 
 
 def _lies_in(lowering: Lowering, item: Storage, owner: Storage) -> bool:
@@ -124,7 +124,7 @@ def _read_again(lowering: Lowering, items: Iterable[Storage]) -> None:
         if contents is not place.contents and isinstance(contents, Value):
             arguments = {"x": contents, "index": place.index}
             lowering.contents[item] = lowering.emit(GET, arguments, name=item.name)
-            lowering.places[item] = Place(place.owner, contents, contents, place.index)
+            lowering.places[item] = ReadItem(place.owner, contents, contents, place.index)
 
 
 def renew(lowering: Lowering, before: State, after: tuple[State, ...]) -> None:

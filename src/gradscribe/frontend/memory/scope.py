@@ -9,7 +9,7 @@ import builtins
 import types
 from typing import Any, NoReturn
 
-from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.memory.outside import external, opened
 from gradscribe.frontend.state.carried_entry import Entry
 from gradscribe.frontend.state.definitions import NotYetKnownError
@@ -108,14 +108,14 @@ def _outside(lowering: Lowering, node: Any, function: types.FunctionType, name: 
         except ValueError:
             what = f"`{name}` has no value yet"
             lowering.raises(node, NameError(what), what, "call the function later")
-        return external(lowering, value, Path(cells[name]).attribute("cell_contents"), name)
+        return external(lowering, value, AccessPath(cells[name]).attribute("cell_contents"), name)
     if name in function.__globals__:
         value = function.__globals__[name]
         if _is_constant_of_package(function, value):
             return _constant(lowering, value)
-        return external(lowering, value, Path(function.__globals__).item(name), name)
+        return external(lowering, value, AccessPath(function.__globals__).item(name), name)
     if hasattr(builtins, name):
-        depend(lowering, Path(function.__globals__), name, "without")
+        depend(lowering, AccessPath(function.__globals__), name, "without")
         return Static(getattr(builtins, name))
     error = NameError(f"name '{name}' is not defined")
     return lowering.raises(node, error, f"the name `{name}` is not defined", "define it")

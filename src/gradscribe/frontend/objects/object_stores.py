@@ -9,7 +9,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.kinds.raised import as_python
 from gradscribe.frontend.memory import aliasing, outside_reach
 from gradscribe.frontend.objects.object_attributes import depend_on_absence, own_attribute
@@ -36,7 +36,7 @@ from gradscribe.ir.probing import in_class, probe
 def store(lowering: Lowering, node: Any, owner: Any, name: str, item: Any) -> None:
     """`owner.name = item`."""
     if isinstance(owner, Static) and isinstance(owner.value, types.FunctionType):
-        owner = ObjectRef(owner.value, Path(owner.value))
+        owner = ObjectRef(owner.value, AccessPath(owner.value))
     if not is_object(owner):
         lowering.unsupported(
             node,

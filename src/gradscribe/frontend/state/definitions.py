@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.state.interruptions import StoredListError
 from gradscribe.ir.core import Callee, Function, Location
 from gradscribe.ir.trees import Tree
@@ -41,7 +41,7 @@ class Definition:
     callee: Callee = field(init=False)
     function: Function | None = None
     result: Result | None = None
-    captured: dict[Any, tuple[Any, Path, str]] = field(default_factory=dict)
+    captured: dict[Any, tuple[Any, AccessPath, str]] = field(default_factory=dict)
     captured_types: tuple[Type, ...] = ()
     holds_none: bool = False
 

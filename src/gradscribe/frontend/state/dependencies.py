@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 from weakref import WeakSet
 
-from gradscribe.frontend.interface import Dependency, DependencyKind, Path
+from gradscribe.frontend.interface import AccessPath, Dependency, DependencyKind
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import ObjectRef
 from gradscribe.ir.core import Callee, Function, Value, callees, walk
@@ -42,7 +42,9 @@ def is_tool_module(name: Any) -> bool:
 _TOOLS = frozenset({"gradscribe", "numpy", "gast", "astunparse"})
 
 
-def depend(lowering: Lowering, path: Path, value: Any, kind: DependencyKind = "identity") -> None:
+def depend(
+    lowering: Lowering, path: AccessPath, value: Any, kind: DependencyKind = "identity"
+) -> None:
     """Note that the path must lead to this value (of this class, …) in each call."""
     if kind == "identity" and _is_made_when_read(value):
         kind = "equality"
@@ -76,7 +78,7 @@ WRAPPERS: dict[type, tuple[str, tuple[str, ...]]] = {}
 each has the function, and under which the settings."""
 
 
-def resolve(lowering: Lowering, path: Path, value: Any) -> None:
+def resolve(lowering: Lowering, path: AccessPath, value: Any) -> None:
     """Make it a condition of each call that the path leads to this callable: to the very object,
     or, where that is a closure, to one that was made by the same `def`."""
     if not _is_closure(value):
@@ -136,7 +138,7 @@ def _mentioned(lowered: Function, closures: frozenset[int]) -> Iterator[Any]:
 def tell_closures_apart(lowering: Lowering, lowered: Function) -> None:
     """Make it a condition of each call that closures are the same, or different ones, where these
     were; and that those are the very ones which the operations mention."""
-    by_code: dict[Any, list[Path]] = {}
+    by_code: dict[Any, list[AccessPath]] = {}
     closures = lowering.outside.closures
     for value in _mentioned(lowered, frozenset(closures)) if closures else ():
         identify(lowering, value)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.values.values import ListRef
 from gradscribe.ir.core import Primitive, Value
 
@@ -51,7 +51,7 @@ class Enclosing(Protocol):
 
     def given_lists(self) -> Iterator[tuple[str, ListRef]]: ...
 
-    def take(self, key: Any, value: Any, path: Path, name: str) -> Any: ...
+    def take(self, key: Any, value: Any, path: AccessPath, name: str) -> Any: ...
 
 
 class EntryMethods:
@@ -94,7 +94,7 @@ class EntryMethods:
         found: tuple[Any, ...] = self.entries.unpacked(self, node, item, expected)
         return found
 
-    def captured_variable(self, value: Any, path: Path, name: str) -> Any:
+    def captured_variable(self, value: Any, path: AccessPath, name: str) -> Any:
         """The implicit input for a variable from outside."""
         return self.entries.captured_variable(self, value, path, name)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradscribe.frontend.interface import Capture, Dependency, Path
+from gradscribe.frontend.interface import AccessPath, Capture, Dependency
 from gradscribe.frontend.state.carried_entry import Entry, Part
 from gradscribe.frontend.state.carried_entry import Path as PartPath
 from gradscribe.frontend.state.frame import Frame
@@ -19,7 +19,7 @@ from gradscribe.ir.types import Type
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReadItem:
     """Where an item was read: the list, what its contents were then and their IR value, and an
     index, which is a number or an IR value."""
 
@@ -38,7 +38,7 @@ class State:
     contents: dict[Storage, Any]
     views: dict[Any, tuple[Value, Value]]
     assumed: dict[int, bool]
-    places: dict[Storage, Place]
+    places: dict[Storage, ReadItem]
     held: dict[Storage, Value]
 
 
@@ -95,10 +95,10 @@ class Outside:
     captured: dict[Any, Any] = field(default_factory=dict)
     entered: dict[Storage, Any] = field(default_factory=dict)
     fields: dict[Any, Cell] = field(default_factory=dict)
-    owners: dict[Cell, Path] = field(default_factory=dict)
+    owners: dict[Cell, AccessPath] = field(default_factory=dict)
     met: dict[int, dict[Any, ObjectRef]] = field(default_factory=dict)
     compared: set[int] = field(default_factory=set)
-    closures: dict[int, tuple[Any, dict[Any, Path]]] = field(default_factory=dict)
+    closures: dict[int, tuple[Any, dict[Any, AccessPath]]] = field(default_factory=dict)
     opened: dict[int, Any] = field(default_factory=dict)
     grown: set[int] = field(default_factory=set)
     exposed: set[int] = field(default_factory=set)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.interface import KnownListError, KnownNumberError, Path
+from gradscribe.frontend.interface import AccessPath, KnownListError, KnownNumberError
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import PLAIN_NUMBERS
 from gradscribe.ir.core import Value
@@ -28,7 +28,7 @@ def enter(lowering: Lowering, leaf: Value) -> None:
             lowering.outside.integers[leaf] = symbol.source.leaf
 
 
-def enter_number(lowering: Lowering, found: Any, value: Any, path: Path) -> None:
+def enter_number(lowering: Lowering, found: Any, value: Any, path: AccessPath) -> None:
     """Note what was found outside of the function, if it is a plain number."""
     if isinstance(found, Value) and isinstance(value, PLAIN_NUMBERS):
         lowering.outside.numbers[found] = path.place

@@ -27,7 +27,7 @@ from gradscribe.frontend.state.knowledge import (
     Link,
     Loops,
     Outside,
-    Place,
+    ReadItem,
     Sets,
     State,
 )
@@ -132,7 +132,7 @@ class Lowering(EntryMethods):
         self.otherwise: set[Value] = set()
         self.assumed_otherwise: set[Value] = set()
         self.assumed: dict[int, bool] = {}
-        self.places: dict[Storage, Place] = {}
+        self.places: dict[Storage, ReadItem] = {}
         self.has_alternatives = False
         self.splits = 0
         self.has_layouts = False

@@ -7,7 +7,7 @@ import types
 from dataclasses import replace
 from typing import Any
 
-from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.memory import outside
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.lowering import Lowering
@@ -38,7 +38,7 @@ def is_data_descriptor(kind: Any) -> bool:
 def _is_missing(lowering: Lowering, cls: type, name: str, kind: Any) -> bool:
     """Whether a class has nothing under a name; then it must stay so."""
     if kind is MISSING and not dependencies.is_library(cls) and not has(cls, name):
-        dependencies.depend(lowering, Path(cls), name, "absent")
+        dependencies.depend(lowering, AccessPath(cls), name, "absent")
     return kind is MISSING
 
 
@@ -76,7 +76,7 @@ def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) ->
     base = next((base for base in cls.__mro__ if name in base.__dict__), cls)
     if base in dependencies.LOCAL_CLASSES and isinstance(value, PLAIN_NUMBERS):
         return Static(value)
-    return outside.external(lowering, value, Path(cls).attribute(name), name)
+    return outside.external(lowering, value, AccessPath(cls).attribute(name), name)
 
 
 def call_descriptor(
@@ -104,15 +104,15 @@ def _partial_method(
     return replace(partial, arguments=(owner, *partial.arguments))
 
 
-def _place_in_class(cls: type, name: str) -> Path:
+def _place_in_class(cls: type, name: str) -> AccessPath:
     """Where a class, or a base of it, holds what it has under a name."""
     base = next(base for base in cls.__mro__ if name in base.__dict__)
-    return Path(base).attribute("__dict__").item(name)
+    return AccessPath(base).attribute("__dict__").item(name)
 
 
 def of_static_class(lowering: Lowering, node: Any, cls: type, name: str, kind: Any) -> Any:
     """`cls.name` for a static or class method."""
-    path = Path(cls).attribute(name)
+    path = AccessPath(cls).attribute(name)
     if isinstance(kind, staticmethod):
         return outside.external(lowering, kind.__func__, path, name)
     function = kind.__func__
@@ -122,7 +122,7 @@ def of_static_class(lowering: Lowering, node: Any, cls: type, name: str, kind: A
 
 def depend_on_class(lowering: Lowering, cls: type, name: str, kind: Any) -> None:
     if not dependencies.is_library(cls):
-        dependencies.depend(lowering, Path(cls).attribute(name), kind)
+        dependencies.depend(lowering, AccessPath(cls).attribute(name), kind)
 
 
 def method(lowering: Lowering, owner: Any, name: str) -> BoundMethod | None:
@@ -159,7 +159,7 @@ def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Any:
             continue
         kind = base.__dict__[name]
         function = probe(kind, "__func__", kind)
-        dependencies.depend(lowering, Path(base).attribute("__dict__").item(name), kind)
+        dependencies.depend(lowering, AccessPath(base).attribute("__dict__").item(name), kind)
         if isinstance(kind, property):
             return lowering.call(node, Static(kind.fget), (receiver,), {})
         if isinstance(kind, classmethod):
@@ -170,7 +170,7 @@ def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Any:
             return BoundMethod(receiver, name, function)
         if base is object or is_method_of_c(kind):
             return BoundMethod(receiver, name, kind)
-        return outside.external(lowering, kind, Path(base).attribute(name), name)
+        return outside.external(lowering, kind, AccessPath(base).attribute(name), name)
     what = f"`super()` has no attribute `{name}`"
     return lowering.raises(node, AttributeError(what), what, "define it in a base class")
 

@@ -12,7 +12,7 @@ import itertools
 import types
 from typing import Any
 
-from gradscribe.frontend.interface import Argument, Capture, Path, RunTimeObject
+from gradscribe.frontend.interface import AccessPath, Argument, Capture, RunTimeObject
 from gradscribe.frontend.memory import outside
 from gradscribe.frontend.memory.outside_kinds import BY_VALUE, CALLABLES, RESOLVED, is_transformed
 from gradscribe.frontend.state import known_inputs
@@ -36,7 +36,7 @@ from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Opaque
 
 
-def captured_variable(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
+def captured_variable(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Any:
     """The implicit input for a variable from outside."""
     key = path.place
     if isinstance(value, (list, dict, collections.deque)):
@@ -97,7 +97,7 @@ def bind(
     leaves: list[Value] = []
     types_ = iter(argument.types)
 
-    def build(tree: Tree, name: str, given: Any, path: Path) -> Any:
+    def build(tree: Tree, name: str, given: Any, path: AccessPath) -> Any:
         if isinstance(tree, Constant):
             return _constant(lowering, tree.value, path, name)
         if isinstance(tree, Leaf):
@@ -116,11 +116,11 @@ def bind(
             return found
         return _structure(lowering, tree, name, given, path, build)
 
-    found = build(argument.tree, argument.name, names, Path(position))
+    found = build(argument.tree, argument.name, names, AccessPath(position))
     return Parameter(argument.name, argument.tree, tuple(leaves)), found
 
 
-def _constant(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
+def _constant(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Any:
     """The frontend value of an argument that is no run-time value: static if the key of the
     specialization holds the value itself, otherwise an object whose attributes are read."""
     if isinstance(value, types.MethodType):
@@ -141,7 +141,7 @@ def _constant(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
 
 
 def _structure(
-    lowering: Lowering, tree: Node, name: str, given: Any, path: Path, build: Any
+    lowering: Lowering, tree: Node, name: str, given: Any, path: AccessPath, build: Any
 ) -> Any:
     step = path.attribute if tree.keys is not None and tree.cls is not dict else path.item
     keys = tree.keys if tree.keys is not None else range(len(tree.children))

@@ -16,7 +16,7 @@ from typing import Any
 import gast
 import numpy as np
 
-from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.kinds.structure_parts import (
     Absent,
     Again,
@@ -240,7 +240,7 @@ def _(item: Static, opening: _Opening) -> Any:
 
 @_opened.register
 def _(item: ObjectRef, opening: _Opening) -> Outside:
-    path: Path = item.path
+    path: AccessPath = item.path
     root = path.root if isinstance(path.root, int) else id(path.root)
     return Outside((id(item.target), root, path.steps), item)
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.statics import CONSTANTS, same_static
 from gradscribe.ir.types import Scalar, Undefined
@@ -167,7 +167,7 @@ class ObjectRef:
     """
 
     target: Any
-    path: Path
+    path: AccessPath
     name: str = ""
     grown: bool = False
 

@@ -49,7 +49,7 @@ from gradscribe.transforms.adjoint.scopes import Scope, TopScope
 from gradscribe.transforms.adjoint.split import cut
 from gradscribe.transforms.analyses.absence import absences
 from gradscribe.transforms.analyses.activity import Activity, activity_of
-from gradscribe.transforms.analyses.def_use import Structure
+from gradscribe.transforms.analyses.def_use import DefUse
 from gradscribe.transforms.analyses.definedness import possibly_undefined
 from gradscribe.transforms.analyses.opacity import refuse_opaque, refusing_misfits
 from gradscribe.transforms.building import derived, store_at, view_at
@@ -112,7 +112,7 @@ def differentiate(
     if activity is None:
         refuse_opaque(function, frozenset(active))
         activity = activity_of(function, frozenset(active))
-    structure = Structure(function)
+    structure = DefUse(function)
     templates = Templates(inline)
     restored: frozenset[Value] = frozenset()
     chosen: Choice | None = None

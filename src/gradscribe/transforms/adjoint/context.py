@@ -11,7 +11,7 @@ from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array
 from gradscribe.transforms.adjoint.exports import Exports
 from gradscribe.transforms.analyses.activity import Activity
-from gradscribe.transforms.analyses.def_use import Structure
+from gradscribe.transforms.analyses.def_use import DefUse
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Context:
     """
 
     function: Function
-    structure: Structure
+    structure: DefUse
     exports: Exports
     activity: Activity
     restored: frozenset[Value]

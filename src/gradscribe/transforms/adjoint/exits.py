@@ -16,10 +16,10 @@ from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import IF, Operation, Value
 from gradscribe.ir.flow import Loop
 from gradscribe.primitives.control import CONSTANT, UNDEF
-from gradscribe.transforms.analyses.def_use import Structure
+from gradscribe.transforms.analyses.def_use import DefUse
 
 
-def is_made_at_exit(loop: Operation, position: int, structure: Structure) -> bool:
+def is_made_at_exit(loop: Operation, position: int, structure: DefUse) -> bool:
     """Whether the carried value at this position is undefined until a trip that leaves the loop
     makes it."""
     parts = Loop(loop)
@@ -31,7 +31,7 @@ def is_made_at_exit(loop: Operation, position: int, structure: Structure) -> boo
     return _leaves(carried.following, parts.exits[0], structure)
 
 
-def _leaves(value: Value, again: Value, structure: Structure) -> bool:
+def _leaves(value: Value, again: Value, structure: DefUse) -> bool:
     """Whether, where there is a value, the loop is left."""
     made, decided = structure.definition.get(value), structure.definition.get(again)
     if made is not None and made.primitive is UNDEF:

@@ -27,7 +27,7 @@ from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import BOOL, INT, Collected, RecordOf, Tuple
 from gradscribe.primitives.control import CONSTANT, ITEM, UNDEF
 from gradscribe.primitives.registry import PRIMITIVES
-from gradscribe.transforms.analyses.def_use import Structure
+from gradscribe.transforms.analyses.def_use import DefUse
 from gradscribe.transforms.building import view_at
 
 
@@ -43,7 +43,7 @@ class _LoopExports:
 class Exports:
     """The values asked for so far."""
 
-    def __init__(self, structure: Structure, facts: Facts) -> None:
+    def __init__(self, structure: DefUse, facts: Facts) -> None:
         self._structure = structure
         self._facts = facts
         self._loops: dict[Operation, _LoopExports] = {}

@@ -18,8 +18,8 @@ from gradscribe.primitives.indexing import ACCUMULATE, STORE
 STORES = frozenset({STORE, ACCUMULATE})
 
 
-class Structure:
-    """The structure of one function.
+class DefUse:
+    """Where the values of one function are defined and used.
 
     parameters: the leaves of its parameters. block_of: the block that defines a value (or holds
     an operation). definition: the operation that makes a value (absent for parameters).

@@ -10,7 +10,7 @@ from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array, Scalar, Sequence, Tuple, Type
 from gradscribe.primitives.control import COPY, SET, UNDEF
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
-from gradscribe.transforms.analyses.def_use import Structure
+from gradscribe.transforms.analyses.def_use import DefUse
 
 
 def same_shape(facts: Facts, a: Type, b: Type) -> bool:
@@ -29,7 +29,7 @@ def same_shape(facts: Facts, a: Type, b: Type) -> bool:
     )
 
 
-def same_shaped(structure: Structure, facts: Facts, value: Value) -> Iterator[Value]:
+def same_shaped(structure: DefUse, facts: Facts, value: Value) -> Iterator[Value]:
     """The value, and those it was computed from that have its shape and dtype."""
     pending, seen = [value], set()
     while pending:
@@ -47,7 +47,7 @@ def same_shaped(structure: Structure, facts: Facts, value: Value) -> Iterator[Va
             pending += [s for s in sources if same_shape(facts, s.type, candidate.type)]
 
 
-def _lists(structure: Structure, value: Value) -> tuple[Value, ...]:
+def _lists(structure: DefUse, value: Value) -> tuple[Value, ...]:
     """For a list of numbers whose length only the run tells, what a loop carries it from, if that
     stores items and does nothing else to it."""
     loop = structure.definition.get(value) or structure.owner.get(structure.block_of[value])
@@ -57,7 +57,7 @@ def _lists(structure: Structure, value: Value) -> tuple[Value, ...]:
     return initial if initial and _keeps_length(structure, loop, initial[0]) else ()
 
 
-def _keeps_length(structure: Structure, loop: Operation, initial: Value) -> bool:
+def _keeps_length(structure: DefUse, loop: Operation, initial: Value) -> bool:
     """Whether what a loop carries from a list is, in each trip, the list with items stored."""
     return all(
         _is_stored_to(structure, carried.following, carried.parameter)
@@ -66,7 +66,7 @@ def _keeps_length(structure: Structure, loop: Operation, initial: Value) -> bool
     )
 
 
-def _is_stored_to(structure: Structure, value: Value, before: Value) -> bool:
+def _is_stored_to(structure: DefUse, value: Value, before: Value) -> bool:
     """Whether a list is `before` with items stored, on every path."""
     while value is not before:
         definition = structure.definition.get(value)
@@ -87,7 +87,7 @@ def _is_stored_to(structure: Structure, value: Value, before: Value) -> bool:
     return True
 
 
-def _sources(structure: Structure, value: Value) -> tuple[Value, ...]:
+def _sources(structure: DefUse, value: Value) -> tuple[Value, ...]:
     """What a value may have its shape from."""
     definition = structure.definition.get(value)
     if definition is None:
@@ -101,7 +101,7 @@ def _sources(structure: Structure, value: Value) -> tuple[Value, ...]:
     return ()
 
 
-def _initial(structure: Structure, value: Value) -> tuple[Value, ...]:
+def _initial(structure: DefUse, value: Value) -> tuple[Value, ...]:
     """For what a loop carries, what it starts with."""
     block = structure.block_of[value]
     loop = structure.owner.get(block)

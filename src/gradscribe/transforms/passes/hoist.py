@@ -20,7 +20,7 @@ from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.control import CONSTANT, ENTER, EXIT, LENT, REREAD
 from gradscribe.primitives.raising import may_raise
 from gradscribe.transforms.analyses.costs import effort_of
-from gradscribe.transforms.analyses.def_use import Structure
+from gradscribe.transforms.analyses.def_use import DefUse
 from gradscribe.transforms.passes.sink import has_effect
 
 _ERRORS = (ValueError, LookupError, TypeError, ZeroDivisionError, OverflowError)
@@ -36,7 +36,7 @@ def hoist(function: Function) -> Function:
 class _Hoisting:
     def __init__(self, function: Function) -> None:
         self._facts = function.facts
-        self._structure = Structure(function)
+        self._structure = DefUse(function)
 
     def block(self, block: Block) -> Block:
         """The block with operations moved in front of its loops, and of those in these."""

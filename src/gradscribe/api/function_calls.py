@@ -106,9 +106,9 @@ class _Call:
     def results(self, *items: Any) -> list[Any]:
         """What `forward` returned, as the caller gets it: as functions of the inputs."""
         lowering, inputs = self.lowering, self.inputs
-        recorded = any(self.needed) and not lowering.cutting
+        recorded = any(self.needed) and not lowering.modes.cutting
         told = {name: self._told(name) for name in _TELLING}
-        if not lowering.cutting:
+        if not lowering.modes.cutting:
             changed_inputs.keep_derivatives(
                 lowering, self.function.__name__, self.before, told[DIRTY]
             )
@@ -254,7 +254,7 @@ def _forward(
     inputs: list[Any],
     keywords: Any,
 ) -> Any:
-    cutting, lowering.cutting = lowering.cutting, True
+    cutting, lowering.modes.cutting = lowering.modes.cutting, True
     try:
         if function.setup_context is Function.setup_context:
             given = (context, *inputs)
@@ -264,7 +264,7 @@ def _forward(
         lowering.call(node, Static(function.setup_context), given, {})
         return result
     finally:
-        lowering.cutting = cutting
+        lowering.modes.cutting = cutting
 
 
 def _is_differentiable(lowering: Lowering, item: Any) -> bool:

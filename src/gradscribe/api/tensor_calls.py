@@ -94,7 +94,7 @@ def _never(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 def _is_grad_enabled(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """A call is compiled for being recorded, but for its own modes."""
-    return Static(not lowering.cutting)
+    return Static(not lowering.modes.cutting)
 
 
 # -- operations ----------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def statements(lowering: Lowering, nodes: Sequence[Any]) -> None:
         if pending:
             guarded(lowering, pending, functools.partial(statements, lowering, rest))
             return
-        if lowering.has_alternatives:
+        if lowering.variants.exist:
             lowered: list[int] = []
             with splitting(lowering, rest, statements, lowered):
                 lowered.append(_statement(lowering, rest))
@@ -145,7 +145,7 @@ def _continue(lowering: Lowering, node: Any) -> None:
 
 def _expression_statement(lowering: Lowering, node: Any) -> None:
     if not isinstance(node.value, gast.Constant):
-        lowering.discarded = node.value
+        lowering.statement.discarded = node.value
         lowering.expression(node.value)
 
 

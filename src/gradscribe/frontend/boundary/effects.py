@@ -212,7 +212,9 @@ def _are_apart(lowering: Lowering, storage: Storage, others: Sequence[Storage]) 
     """Whether each store to these is checked at run time to be none to that memory: so it is where
     that is captured, and in use as long as the function runs."""
     is_captured = storage in lowering.outside.entered
-    return all(is_captured and frozenset({storage, other}) in lowering.apart for other in others)
+    return all(
+        is_captured and frozenset({storage, other}) in lowering.sharing.apart for other in others
+    )
 
 
 def _stored(lowering: Lowering, attributes: Sequence[Attribute]) -> Iterator[tuple[Attribute, Any]]:

@@ -103,7 +103,7 @@ def apply_primitive(
     asked = (arguments, keywords)
     has_order = options.says_how_it_lies(callee, keywords)
     is_reordered = options.says_c_order(callee, keywords)
-    lowering.has_layouts |= has_order
+    lowering.layouts.are_asked |= has_order
     keywords = options.essential(callee, primitive.signature, variant, keywords)
     if isinstance(callee, np.ufunc) and "dtype" in keywords:
         dtype = keywords.pop("dtype")
@@ -143,7 +143,7 @@ def _as_asked(
     is_new = not result.path and not primitive.view
     if is_new and not any(may_vary(lowering, item) for item in (*asked[0], *asked[1].values())):
         return unknown.emit(lowering, callee, *asked, type_, RUN)
-    lowering.forgets_layouts = True
+    lowering.layouts.are_forgotten = True
     return result
 
 
@@ -353,7 +353,7 @@ def _view(
     view = Ref(owner.storage, (*owner.path, (primitive, arguments, callee)))
     value = lowering.load(view)
     found = view if isinstance(value.type, Array) else value
-    return cut(lowering, found) if lowering.cutting else found
+    return cut(lowering, found) if lowering.modes.cutting else found
 
 
 def _by_own_names(

@@ -70,7 +70,7 @@ def arranged(lowering: Lowering, primitive: Primitive, callee: Any, tree: dict[s
         return lowering.wrap(lowering.emit(primitive, tree, callee))
     x, dtype = tree["x"], tree["dtype"]
     if may_vary(lowering, x):
-        lowering.forgets_layouts = True
+        lowering.layouts.are_forgotten = True
         return lowering.wrap(lowering.emit(primitive, tree, callee))
     keywords = {} if dtype is None else {"dtype": Static(dtype)}
     type_ = lowering.emit(primitive, tree, callee).type

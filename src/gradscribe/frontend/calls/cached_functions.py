@@ -109,7 +109,7 @@ def _protect(lowering: Lowering, node: Any, result: Any, before: dict[Any, Any])
     if isinstance(result, Ref):
         result.storage.read_only = True
     elif isinstance(result, ListRef):
-        lowering.protected.add(result.storage)
+        lowering.cached.lists.add(result.storage)
         held = lowering.contents[result.storage]
         items = held if isinstance(held, tuple) else ()
         type_ = held.type if isinstance(held, Value) else None
@@ -140,7 +140,7 @@ def _check_variables(lowering: Lowering, node: Any, function: LocalFunction) -> 
             storage = getattr(item, "storage", None)
             held = None if storage is None else lowering.contents.get(storage)
             key = (function, name)
-            if lowering.remembered.setdefault(key, held) is not held:
+            if lowering.cached.contents.setdefault(key, held) is not held:
                 _refuse(lowering, node, f"reads `{name}`, which changes")
         read -= frame.names.keys()
         frame = frame.outer

@@ -287,7 +287,9 @@ def _is_opaque_function(
         return False
     if folded_calls.module_of(function) in ("numpy", "scipy") and contract_of(function) is UNKNOWN:
         return False
-    return node is lowering.discarded or not any(varying.may_vary(lowering, i) for i in given)
+    return node is lowering.statement.discarded or not any(
+        varying.may_vary(lowering, i) for i in given
+    )
 
 
 def _call_unknown(

@@ -61,7 +61,7 @@ def _refuse_repetition(lowering: Lowering, node: Any, frame: Frame) -> None:
     if frame.source.whole:
         return
     tree = frame.source.node
-    same = [f for f in (*lowering.below, *lowering.frames) if f.source.node is tree]
+    same = [f for f in (*lowering.nesting.below, *lowering.frames) if f.source.node is tree]
     if tree in lowering.recursion.suspects:
         frame.opened = recursion.opened_arguments(lowering, node, frame)
         if len(same) >= _DEPTH:
@@ -145,7 +145,7 @@ def _is_of_library(lowering: Lowering, frame: Frame) -> bool:
     if is_library(frame.function):
         return True
     is_installed = any(part in frame.source.filename for part in _INSTALLED)
-    first = (*lowering.below, *lowering.frames)[0]
+    first = (*lowering.nesting.below, *lowering.frames)[0]
     return is_installed and _package(frame) != _package(first)
 
 

@@ -142,7 +142,7 @@ def _of_tensor(
     """A method that Tensors have as a Python function; None if it is not one."""
     function = tensors.attribute_of(lowering, receiver, name)
     if inspect.isfunction(function):
-        if name in CHANGES and node is lowering.discarded:
+        if name in CHANGES and node is lowering.statement.discarded:
             what = f"`{name}` changes an array, but gives another Tensor, which is not used here"
             lowering.unsupported(node, what, f"store the result: `x[...] = np.{name}(x)`")
         return lowering.call(node, Static(function), (receiver, *arguments), keywords)

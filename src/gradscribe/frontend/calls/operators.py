@@ -320,7 +320,7 @@ def _identity(lowering: Lowering, node: Any, wanted: bool, left: Any, right: Any
 
 def _may_be_none(lowering: Lowering, node: Any, item: Any) -> bool:
     """Whether this may be an item of a list in which there is None still (`[None] * n`)."""
-    if not lowering.holds_none:
+    if not lowering.nesting.holds_none:
         return False
     if isinstance(item, TupleOf) and any(isinstance(below, Value) for below in item.items):
         lowering.unsupported(
@@ -354,7 +354,7 @@ def _identical(lowering: Lowering, node: Any, left: Any, right: Any) -> bool:
 
 def _may_be_one(lowering: Lowering, left: Storage, right: Storage) -> bool:
     """Whether two names may lead to one object: by what is kept elsewhere, too."""
-    is_kept = any(one.read_only or one in lowering.protected for one in (left, right))
+    is_kept = any(one.read_only or one in lowering.cached.lists for one in (left, right))
     return is_kept or may_overlap(left, right)
 
 

@@ -69,8 +69,8 @@ _LEAVES = 500
 def call(lowering: Lowering, node: Any, frame: Frame) -> Any:
     """Call the function of a new frame, which is known to be recursive; its return value."""
     given = Given(lowering, node, frame, frozenset(), {})
-    if lowering.enclosed is not None:
-        lowering.enclosed.stores.check()
+    if lowering.nesting.enclosed is not None:
+        lowering.nesting.enclosed.stores.check()
     while True:
         less = lowering.recursion.less.get(given.key)
         if less is not None:
@@ -95,7 +95,7 @@ def _call(lowering: Lowering, node: Any, frame: Frame, given: Given) -> Any:
         definition = _defined(lowering, node, frame, given)
     if definition.result is None:
         raise NotYetKnownError(definition, _location(lowering, node, frame))
-    lowering.holds_none |= definition.holds_none
+    lowering.nesting.holds_none |= definition.holds_none
     for leaf in filter(run_time_sets.is_set, given.leaves):
         run_time_sets.enter(lowering, node, leaf, [None])
     return given.call(definition, definition.result)
@@ -144,7 +144,7 @@ class Given:
         self.bounds = general.bounds
         self.names = self._names_of_leaves()
         cells = tuple(id(cell) for cell in frame.function.__closure__ or ())
-        none = lowering.holds_none
+        none = lowering.nesting.holds_none
         self.key = (frame.source.node, cells, self.structure, self.types, none)
 
     def _names_of_leaves(self) -> list[str]:
@@ -243,10 +243,10 @@ def _identifier(frame: Frame) -> str:
 def _inner(lowering: Lowering, frame: Frame) -> Lowering:
     """A lowering of a function of its own, which knows what the one around it has met."""
     inner = Lowering(Builder(Facts()), lowering.entries)
-    inner.below = (*lowering.below, *lowering.frames)
+    inner.nesting.below = (*lowering.nesting.below, *lowering.frames)
     inner.recursion, inner.parameters = lowering.recursion, lowering.parameters
     inner.capture = lowering.capture  # which tells user's code, of Tensors, from rules
-    inner.holds_none, inner.has_tensors = lowering.holds_none, lowering.has_tensors
+    inner.nesting.holds_none, inner.has_tensors = lowering.nesting.holds_none, lowering.has_tensors
     inner.outside.dependencies = lowering.outside.dependencies
     inner.outside.closures = lowering.outside.closures
     inner.outside.met, inner.outside.compared = lowering.outside.met, lowering.outside.compared
@@ -259,14 +259,14 @@ def _lower(
 ) -> Result:
     """One pass: the IR of the function, with what is known of its result so far."""
     inner, parameters = _inner(lowering, frame), _Parameters()
-    inner.enclosed = Enclosed(lowering, inner, definition, parameters)
+    inner.nesting.enclosed = Enclosed(lowering, inner, definition, parameters)
     leaves = list(map(parameters.add, given.names, given.types))
     made: dict[int, Any] = {}
     arguments, closure = rebuilt(inner, given.structure, leaves, made).items
     names = dict(zip(frame.names, arguments.items, strict=True))
     entered = dict(inner.contents)
-    inner.enclosed.stores = stores = Stores(inner, frame, given, leaves, made)
-    inner.enclosed.take_known()
+    inner.nesting.enclosed.stores = stores = Stores(inner, frame, given, leaves, made)
+    inner.nesting.enclosed.take_known()
     outer = closure.frame if isinstance(closure, LocalFunction) else None
     try:
         own = Frame(frame.source, frame.function, names, outer)
@@ -285,7 +285,7 @@ def _lower(
     stored = stores.made(entered)
     tree, values = result_tree(inner, item)
     values += stored.values()
-    definition.holds_none = inner.holds_none
+    definition.holds_none = inner.nesting.holds_none
     definition.function = _function(definition.name, parameters.made, inner.builder, values)
     known = {symbol for type_ in parameters.types for symbol in symbols(type_)}
     shares = _shared(inner, item, entered, leaves)

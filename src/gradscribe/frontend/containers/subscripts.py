@@ -116,7 +116,7 @@ def _read_array(lowering: Lowering, node: Any, owner: Ref, step: Step) -> Any:
     found = value if isinstance(value.type, Scalar) else view
     if isinstance(owner, FlatRef) and isinstance(found, Ref):
         found = lowering.wrap(lowering.emit(COPY, {"x": value}))
-    return cut(lowering, found) if lowering.cutting else found
+    return cut(lowering, found) if lowering.modes.cutting else found
 
 
 def _read_number(lowering: Lowering, node: Any, owner: Value, index: Any) -> Any:
@@ -190,7 +190,7 @@ def _read_items(
         return sequences.section(lowering, owner, section)
     if isinstance(index, Static):
         is_list = isinstance(owner, ListRef) and not items
-        if is_list and lowering.assumed and not lowering.attempts:
+        if is_list and lowering.assumed and not lowering.exceptions.attempts:
             _raise_for_empty(lowering)
         try:
             return items[index.value]

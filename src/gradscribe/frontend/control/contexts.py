@@ -46,7 +46,7 @@ def with_statement(lowering: Lowering, node: Any) -> None:
         for made in (inner, outer):
             lowering.frame.source.replace(node, gast.copy_location(made, node))
         node = outer
-    lowering.entering = first.context_expr
+    lowering.statement.entering = first.context_expr
     item = lowering.expression(first.context_expr)
     manager = _manager(lowering, first.context_expr, item)
     if manager is None:
@@ -133,14 +133,14 @@ def _null(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
 
 def _mode(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
     """A gradient mode: whether derivatives are cut in the block."""
-    outer, lowering.cutting = lowering.cutting, not manager.arguments[0].value
-    lowering.has_modes = True
+    outer, lowering.modes.cutting = lowering.modes.cutting, not manager.arguments[0].value
+    lowering.modes.exist = True
     before = dict(lowering.contents)
     try:
         body(Static(None))
     finally:
-        changed = lowering.cutting and not outer
-        lowering.cutting = outer
+        changed = lowering.modes.cutting and not outer
+        lowering.modes.cutting = outer
     for storage, contents in before.items() if changed else ():
         if _is_array(contents) and lowering.contents[storage] is not contents:
             lowering.unsupported(
@@ -200,7 +200,7 @@ _given_mode = mode()
 def set_mode(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """A call that makes a gradient mode, which is on from now on, or in the block of a `with`."""
     manager = _given_mode(lowering, node, arguments, keywords)
-    if node is lowering.entering:
+    if node is lowering.statement.entering:
         return manager
     if lowering.builder.is_nested:
         lowering.unsupported(
@@ -208,14 +208,14 @@ def set_mode(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
             "the gradient mode is set for the rest of a loop, branch or function",
             "set it for a block: `with gs.set_grad_enabled(…):`",
         )
-    lowering.cutting = not manager.arguments[0].value
-    lowering.has_modes = True
+    lowering.modes.cutting = not manager.arguments[0].value
+    lowering.modes.exist = True
     return manager
 
 
 def refuse_changed_mode(lowering: Lowering) -> None:
     """Refuse a function that leaves another gradient mode than it found."""
-    if lowering.cutting:
+    if lowering.modes.cutting:
         raise UnsupportedError(
             "the function leaves the gradient mode changed",
             "set it for a block: `with gs.set_grad_enabled(…):`",

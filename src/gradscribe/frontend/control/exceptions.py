@@ -139,11 +139,11 @@ class Attempt:
     @contextlib.contextmanager
     def _trying(self, blocks: int) -> Any:
         """What is lowered now is tried; blocks: how many blocks are open around the `try`."""
-        self.lowering.attempts.append((blocks, self.caught))
+        self.lowering.exceptions.attempts.append((blocks, self.caught))
         try:
             yield
         finally:
-            self.lowering.attempts.pop()
+            self.lowering.exceptions.attempts.pop()
 
     def _known(self, error: AlwaysRaisesError) -> None:
         """Go on where an exception is handled that is raised for certain."""
@@ -160,9 +160,9 @@ class Attempt:
         if handler.name is not None:
             exception = self.lowering.named(exception, handler.name)
             names[handler.name] = exception
-        outer, self.lowering.handled = self.lowering.handled, exception
+        outer, self.lowering.exceptions.handled = self.lowering.exceptions.handled, exception
         self.lowering.statements(handler.body)
-        self.lowering.handled = outer
+        self.lowering.exceptions.handled = outer
         if handler.name is not None:
             self.lowering.frame.names.pop(handler.name, None)
 

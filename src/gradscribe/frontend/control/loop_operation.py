@@ -173,7 +173,7 @@ def _without_trips(
             names[name] = item
         elif isinstance(has_run, Value) and not isinstance(names[name], (Either, Unbound)):
             names[name] = Either(has_run, names[name], item)
-            lowering.has_alternatives = True
+            lowering.variants.exist = True
 
 
 def _settled(

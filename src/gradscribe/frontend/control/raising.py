@@ -26,7 +26,9 @@ def raise_statement(lowering: Lowering, node: Any) -> None:
     else:
         exception = _exception(lowering, node.exc)
         cls = _class_of(exception)
-        depth, caught = lowering.attempts[-1] if lowering.attempts else (0, ())
+        depth, caught = (
+            lowering.exceptions.attempts[-1] if lowering.exceptions.attempts else (0, ())
+        )
         if cls is not None and lowering.builder.depth == depth and issubclass(cls, caught):
             location = lowering.frame.source.location(node)
             what = f"this always raises {cls.__name__}"
@@ -40,7 +42,10 @@ def raise_statement(lowering: Lowering, node: Any) -> None:
 def raise_known(lowering: Lowering, error: AlwaysRaisesError) -> None:
     """What raises for certain, in one of the paths through a `try`: raise it there, at run time.
     On the path that is always taken, it is known what handles it."""
-    if not lowering.attempts or lowering.builder.depth <= lowering.attempts[-1][0]:
+    if (
+        not lowering.exceptions.attempts
+        or lowering.builder.depth <= lowering.exceptions.attempts[-1][0]
+    ):
         raise error
     refuse_unknown(lowering, error)
     exception = error.value.value if isinstance(error.value, Static) else error.value
@@ -63,13 +68,13 @@ def refuse_unknown(lowering: Lowering, error: AlwaysRaisesError) -> None:
 
 def _handled(lowering: Lowering, node: Any) -> Any:
     """The exception that is being handled, for a bare `raise`."""
-    if lowering.handled is None:
+    if lowering.exceptions.handled is None:
         lowering.unsupported(
             node,
             "`raise` without an exception stands in no `except` here",
             "raise an exception by its name",
         )
-    handled = lowering.handled
+    handled = lowering.exceptions.handled
     return handled.value if isinstance(handled, Static) else lowering.value(handled)
 
 

@@ -345,7 +345,9 @@ def _walrus(lowering: Lowering, node: Any) -> Any:
 def _owner(lowering: Lowering, node: Any) -> Any:
     """The object whose method is called. A container from outside that the function only adds to
     is changed where it is: that is an effect, like printing."""
-    adds = node is lowering.discarded and lowering.frame.is_only_grown(dotted(node.func.value))
+    adds = node is lowering.statement.discarded and lowering.frame.is_only_grown(
+        dotted(node.func.value)
+    )
     if lowering.has_tensors and node.func.attr == "insert":
         adds = False  # what belongs to the graph is added at the end only
     outer, lowering.outside.as_objects = lowering.outside.as_objects, adds

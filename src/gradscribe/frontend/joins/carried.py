@@ -240,7 +240,7 @@ class Carried(FixedPoint):
 
     def _rebind_either(self, entry: Entry, start: Any, values: Any) -> None:
         assert entry.choice is not None
-        self.lowering.has_alternatives = True
+        self.lowering.variants.exist = True
         starts: dict[Path, list[Any]] = {}
         for path, item in reached(self.lowering, entry.key, start):
             starts.setdefault(path, []).append(item)

@@ -96,7 +96,7 @@ def refuse_passing(
 ) -> None:
     """Refuse what changes memory when it is left, if an exception may pass that is handled further
     out: what handles it starts from the state before. before: the contents when it was left."""
-    caught = tuple(cls for _, classes in lowering.attempts for cls in classes)
+    caught = tuple(cls for _, classes in lowering.exceptions.attempts for cls in classes)
     if caught and any(lowering.contents.get(s) is not held for s, held in before.items()):
         operations = walk_all(tried)
         if any(may_raise(o, caught, operations) for o in tried if not _is_marker(o)):

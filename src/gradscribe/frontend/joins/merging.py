@@ -191,7 +191,7 @@ class Merge:
         flag, first, second = map(self.build, (plan.flag, plan.first, plan.second))
         if isinstance(flag, Static):
             return first if flag.value else second
-        self.lowering.has_alternatives = True
+        self.lowering.variants.exist = True
         return Either(flag, first, second)
 
     def _container(self, plan: Container) -> Any:
@@ -214,7 +214,7 @@ class Merge:
     def _leaf(self, plan: Leaf) -> Any:
         value, memory = self.values[plan.number], self.planner.memories.storage(plan.memory)
         if isinstance(value, tuple):
-            self.lowering.has_alternatives = True
+            self.lowering.variants.exist = True
             first, second = (self.lowering.wrap(v, *memory) for v in value)
             assert self.condition is not None
             return Either(self.condition, first, second)

@@ -128,8 +128,8 @@ def _split(lowering: Lowering, nodes: Sequence[Any], flag: Value, lower: Lower) 
 
 
 def _count(lowering: Lowering, node: Any) -> None:
-    lowering.splits += 1
-    if lowering.splits > _MOST:
+    lowering.variants.splits += 1
+    if lowering.variants.splits > _MOST:
         raise TooManyPathsError(lowering.location(node))
 
 

@@ -27,7 +27,7 @@ def may_be_missing(lowering: Lowering, item: Any) -> bool:
 
 def catches(lowering: Lowering, error: type[Exception]) -> bool:
     """Whether a handler around what is lowered now catches exceptions of this class."""
-    return any(issubclass(error, caught) for _, caught in lowering.attempts)
+    return any(issubclass(error, caught) for _, caught in lowering.exceptions.attempts)
 
 
 def _is_undefined(lowering: Lowering, value: Value, seen: set[Value]) -> bool:

@@ -57,7 +57,7 @@ def check_store(
     memory: whether the elements of an array change; where a list gets another item, only that
     list does, and those that may hold it. known: what will be read anew.
     """
-    if storage in lowering.protected:
+    if storage in lowering.cached.lists:
         what = "this changes what a function returned that remembers its results"
         lowering.unsupported(node, what, "change a copy of it")
     if places.is_settled(lowering, storage):
@@ -126,8 +126,10 @@ def _live(lowering: Lowering) -> Iterator[tuple[str, Any]]:
         yield cell.name, DictRef(cell)
     for item in lowering.outside.captured.values():  # the caller may read it
         yield getattr(getattr(item, "storage", None), "name", "") or "a variable from outside", item
-    if lowering.enclosed is not None:  # what a recursive function leaves in them, its caller reads
-        yield from lowering.enclosed.given_lists()
+    if (
+        lowering.nesting.enclosed is not None
+    ):  # what a recursive function leaves in them, its caller reads
+        yield from lowering.nesting.enclosed.given_lists()
 
 
 def _name_of(lowering: Lowering, node: Any, storage: Storage) -> str:

@@ -62,7 +62,7 @@ def check_shown(lowering: Lowering, node: Any, name: str, value: Value) -> None:
     """Refuse to show to unread code an array that may not lie in memory as the program's own does:
     where an order that the program asks for has been forgotten."""
     type_ = value.type
-    if not lowering.forgets_layouts or not isinstance(type_, Array) or type_.rank < 2:
+    if not lowering.layouts.are_forgotten or not isinstance(type_, Array) or type_.rank < 2:
         return
     made = flow.origin(lowering, value)
     if made is not None and made.primitive not in _known(_MADE_AS_ASKED) | {EFFECT, RUN}:
@@ -86,13 +86,13 @@ class _Layout:
 
     def is_contiguous(self, value: Value) -> bool:
         lowering = self._lowering
-        if value in lowering.contiguous:
-            lowering.assumed_contiguous.add(value)
+        if value in lowering.layouts.contiguous:
+            lowering.layouts.assumed_contiguous.add(value)
             return True
         if value in self._assumed:
             return True
-        if lowering.tells_sharing and value in lowering.otherwise:
-            lowering.assumed_otherwise.add(value)
+        if lowering.sharing.is_told and value in lowering.layouts.otherwise:
+            lowering.layouts.assumed_otherwise.add(value)
         made = lowering.builder.definition(value)
         if made is None:
             return self._of_parameter(value)
@@ -140,7 +140,7 @@ class _Layout:
             return False
         if isinstance(type_, Array) and type_.rank < 2:
             return True
-        if self._lowering.has_layouts:
+        if self._lowering.layouts.are_asked:
             return False
         if primitive in _known(_MADE_IN_ORDER):
             return True

@@ -88,7 +88,7 @@ def taken_into(lowering: Lowering, node: Any, owner: Any, given: tuple[Any, ...]
 def _may_raise(lowering: Lowering, made: int) -> bool:
     """Whether the operations from number `made` on may raise what a `try` around them handles."""
     operations = lowering.builder.operations
-    caught = tuple(cls for _, classes in lowering.attempts for cls in classes)
+    caught = tuple(cls for _, classes in lowering.exceptions.attempts for cls in classes)
     return any(may_raise(operation, caught, operations) for operation in operations[made:])
 
 

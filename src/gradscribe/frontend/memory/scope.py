@@ -74,7 +74,7 @@ def read_late(lowering: Lowering, name: Unbound) -> NoReturn:
 def _is_tried(lowering: Lowering, entry: Entry) -> bool:
     """Whether a `try` handles what Python raises where a trip reads a name that has no value yet,
     and the loop is only tried to see what the name is bound to."""
-    classes = (cls for _, caught in lowering.attempts for cls in caught)
+    classes = (cls for _, caught in lowering.exceptions.attempts for cls in caught)
     entry.is_tried |= any(issubclass(UnboundLocalError, cls) for cls in classes)
     return entry.is_tried and entry.mode == "probe"
 

@@ -51,8 +51,10 @@ def link(
         storage = item.storage
         bases = [base for base in bases if base is not storage]
         storage.overlaps |= {one for base in bases for one in (base, *base.overlaps)}
-        asked = lowering.tells_sharing and lowering.enclosed is None and isinstance(item, Ref)
-        lowering.links[storage] = tuple(
+        asked = (
+            lowering.sharing.is_told and lowering.nesting.enclosed is None and isinstance(item, Ref)
+        )
+        lowering.sharing.links[storage] = tuple(
             Link(base, shares(base) if asked else None) for base in bases
         )
     return item
@@ -64,14 +66,14 @@ def is_checked(
     """Refuse at run time a store to one memory that can be seen through the other; False if that
     cannot be told. names: what the program calls them."""
     pair = frozenset({stored, other})
-    if pair in lowering.apart and lowering.builder.is_made(lowering.apart[pair]):
+    if pair in lowering.sharing.apart and lowering.builder.is_made(lowering.sharing.apart[pair]):
         return True
-    if stored not in lowering.links and other not in lowering.links:
+    if stored not in lowering.sharing.links and other not in lowering.sharing.links:
         return False
     name = names[1]
     what = f"this stores into {wording.quoted(names[0])}, which shares memory with `{name}`"
     advice = f"make `{name}` a copy (`.copy()`), or a view on every path"
-    if not lowering.tells_sharing:
+    if not lowering.sharing.is_told:
         error = RunTimeKeyError(what, advice, lowering.location(node))
         error.place = SHARING
         raise error
@@ -80,7 +82,7 @@ def is_checked(
         return False
     for flags in ways:
         condition = _none_of_all(lowering, flags)
-        lowering.apart[pair] = lowering.check(condition, what, advice, AliasingError)
+        lowering.sharing.apart[pair] = lowering.check(condition, what, advice, AliasingError)
     return True
 
 
@@ -125,7 +127,7 @@ def _ancestors(
 
 def _bases(lowering: Lowering, storage: Storage) -> Iterator[tuple[Storage, Value | None]]:
     """What a storage may be part of, and what tells whether it is."""
-    links = lowering.links.get(storage, ())
+    links = lowering.sharing.links.get(storage, ())
     yield from ((each.base, each.shares) for each in links)
     linked = {reached for each in links for reached in (each.base, *each.base.overlaps)}
     yield from ((base, None) for base in storage.overlaps - linked)

@@ -99,7 +99,7 @@ def call(
     if contract.keeps:
         items = [*arguments, *keywords.values()]
     items += [item for item in called if item not in items]
-    is_leading = node is not lowering.discarded and leads(type_, contract)
+    is_leading = node is not lowering.statement.discarded and leads(type_, contract)
     shows = replace(contract, keeps=contract.keeps or is_leading)
     reached = _arrays(lowering, [*items, *arguments, *keywords.values()] if shows.keeps else items)
     for number, item in enumerate(items):

@@ -229,7 +229,7 @@ def _returned(
         return TupleOf(items)
     storage = Storage()
     lowering.contents[storage] = items
-    lowering.protected.add(storage)
+    lowering.cached.lists.add(storage)
     return ListRef(storage)
 
 

@@ -99,7 +99,7 @@ def call(
         return _in_text(lowering, Method(callee.__name__), (Static(text), *arguments), keywords)
     _refuse_by_name(lowering, node, callee, name)
     lowering.outside.show(callee)
-    unused = node is lowering.discarded or callee in _TEXTS
+    unused = node is lowering.statement.discarded or callee in _TEXTS
     if not unused and any(may_vary(lowering, item, surely=True) for item in given):
         lowering.unsupported(
             node,
@@ -112,7 +112,7 @@ def call(
     calls_back = foreign.calls_back(callee, given)
     if contract.computes and not contract.is_pure and not foreign.reaches(lowering, given):
         contract = PURE
-    if folded_calls.is_pure(callee, given) and node is not lowering.discarded:
+    if folded_calls.is_pure(callee, given) and node is not lowering.statement.discarded:
         tried = None if calls_back else _tried(lowering, callee, arguments, keywords)
         exact = all(isinstance(item, Static) for item in given)
         type_ = result_type(tried, exact)
@@ -125,7 +125,7 @@ def call(
     cls = callee if isinstance(callee, type) else None
     type_ = RESULTS.get(callee) or CONVERSIONS.get(callee) or _of_scipy(callee, keywords)
     type_ = type_ or Opaque(cls)
-    is_leading = node is not lowering.discarded and foreign.leads(type_, contract)
+    is_leading = node is not lowering.statement.discarded and foreign.leads(type_, contract)
     if not contract.is_pure or calls_back or is_leading:
         return foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
     return emit(lowering, callee, arguments, keywords, type_, contract=PURE)
@@ -253,7 +253,9 @@ def method(
 ) -> Any:
     """`receiver.name(…)` of an object that is only known at run time."""
     given = (*arguments, *keywords.values())
-    if node is not lowering.discarded and any(may_vary(lowering, i, surely=True) for i in given):
+    if node is not lowering.statement.discarded and any(
+        may_vary(lowering, i, surely=True) for i in given
+    ):
         if name == "__call__" and isinstance(receiver, ObjectRef):
             _refuse_compiled(lowering, node, receiver.target)
         lowering.unsupported(
@@ -270,7 +272,7 @@ def method(
         return emit(lowering, Method(name), (receiver, *arguments), keywords, type_, RUN)
     contract = foreign.method_contract(_class_of(receiver), name, given)
     calls_back = foreign.calls_back(Method(name), given)
-    is_leading = node is not lowering.discarded and foreign.leads(Opaque(), contract)
+    is_leading = node is not lowering.statement.discarded and foreign.leads(Opaque(), contract)
     if not contract.is_pure or calls_back or is_leading:
         given = ((receiver, *arguments), keywords)
         return foreign.call(lowering, node, Method(name), given, Opaque(), contract)

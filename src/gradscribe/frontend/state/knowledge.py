@@ -11,6 +11,7 @@ from typing import Any
 from gradscribe.frontend.interface import AccessPath, Capture, Dependency
 from gradscribe.frontend.state.carried_entry import Entry, Part
 from gradscribe.frontend.state.carried_entry import Path as PartPath
+from gradscribe.frontend.state.entries import Enclosing
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.values.values import Cell, ListRef, ObjectRef, Ref, Storage
 from gradscribe.ir.core import Operation, Parameter, Value
@@ -272,7 +273,7 @@ class Kept:
     there were. keeps: whether the one that is lowered may keep what it is given. variables: those
     of functions on the stack that it may look up (see `kept_variables`). lists: the containers
     that it may keep, with the objects that it sees in their place (see
-    `calls.lent_containers`)."""
+    `opaque.lent_containers`)."""
 
     handles: dict[Storage, Handle] = field(default_factory=dict)
     held: dict[Storage, Value] = field(default_factory=dict)
@@ -281,3 +282,84 @@ class Kept:
     keeps: bool = True
     variables: dict[Frame, Shared] = field(default_factory=dict)
     lists: dict[Storage, Any] = field(default_factory=dict)
+
+
+@dataclass(eq=False, slots=True)
+class Layouts:
+    """Which arrays lie in memory in C order. contiguous: the arguments that do in the specializing
+    call; assumed_contiguous: those of which that is assumed. otherwise, assumed_otherwise:
+    likewise, of those that do not. are_asked: whether arrays are asked for that need not lie so;
+    are_forgotten: whether some of them lie in another order than that."""
+
+    contiguous: set[Value] = field(default_factory=set)
+    assumed_contiguous: set[Value] = field(default_factory=set)
+    otherwise: set[Value] = field(default_factory=set)
+    assumed_otherwise: set[Value] = field(default_factory=set)
+    are_asked: bool = False
+    are_forgotten: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Variants:
+    """Values of two kinds (`Either`). exist: whether there are some. splits: how many times
+    something was split into the kinds of what it reads."""
+
+    exist: bool = False
+    splits: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class GradientModes:
+    """cutting: whether what is computed passes no derivative on. exist: whether some gradient mode
+    of the program says so."""
+
+    cutting: bool = False
+    exist: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Statement:
+    """The statement that is lowered. discarded: its expression, whose value nobody uses. entering:
+    the expression that makes the manager of a `with`."""
+
+    discarded: Any = None
+    entering: Any = None
+
+
+@dataclass(eq=False, slots=True)
+class Exceptions:
+    """attempts: of each `try` around, in how many blocks it stands, and what it catches. handled:
+    the exception that is being handled."""
+
+    attempts: list[tuple[int, tuple[type[BaseException], ...]]] = field(default_factory=list)
+    handled: Any = None
+
+
+@dataclass(eq=False, slots=True)
+class Nesting:
+    """The recursive function that is lowered. below: the frames that call it. enclosed: it, as it
+    stands in the one that calls it. holds_none: whether lists of it hold None."""
+
+    below: tuple[Frame, ...] = ()
+    enclosed: Enclosing | None = None
+    holds_none: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class CachedFunctions:
+    """Local functions that remember their results. contents: of what they read, by function and
+    name. lists: those that they have returned."""
+
+    contents: dict[Any, Any] = field(default_factory=dict)
+    lists: set[Storage] = field(default_factory=set)
+
+
+@dataclass(eq=False, slots=True)
+class Sharing:
+    """Which arrays share memory (see `memory.sharing`). is_told: whether the running program is to
+    tell. links: of arrays that may be part of others, what tells that. apart: of two that are not,
+    what has checked it."""
+
+    is_told: bool
+    links: dict[Storage, tuple[Link, ...]] = field(default_factory=dict)
+    apart: dict[frozenset[Storage], Value] = field(default_factory=dict)

@@ -17,19 +17,26 @@ from gradscribe.frontend.interface import SHARING, CaptureCallback, Recording
 from gradscribe.frontend.interface import Place as DictPlace
 from gradscribe.frontend.state import wording
 from gradscribe.frontend.state.definitions import Recursion
-from gradscribe.frontend.state.entries import Enclosing, Entries, EntryMethods
+from gradscribe.frontend.state.entries import Entries, EntryMethods
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError, SplitError
 from gradscribe.frontend.state.knowledge import (
+    CachedFunctions,
     Changes,
+    Exceptions,
     Generators,
+    GradientModes,
     Kept,
-    Link,
+    Layouts,
     Loops,
+    Nesting,
     Outside,
     ReadItem,
     Sets,
+    Sharing,
     State,
+    Statement,
+    Variants,
 )
 from gradscribe.frontend.state.numbering import Numbering
 from gradscribe.frontend.state.trial import Trial
@@ -78,27 +85,11 @@ class Lowering(EntryMethods):
     added: attributes that were stored after their object was made, as (the object, the contents
     before): they are there in every state that has the object.
     counts: how many items the masks take, by the number of the mask.
-    contiguous: the arguments that lie in C order in the specializing call; assumed_contiguous:
-    those of which that is assumed. otherwise, assumed_otherwise: likewise, of those that do not.
-    assumed: the conditions under which the current path is taken, by key. splits: how many
-    times something was split into the kinds of what it reads. has_alternatives:
-    whether there are values of two kinds (`Either`).
-    below: the frames that call the recursive function which is being lowered. enclosed: that
-    function, as it stands in the one that calls it.
-    cutting: whether what is computed passes no derivative on. has_modes: whether some gradient mode
-    of the program says so. entering: the expression that makes the manager of a `with`.
-    has_layouts: whether arrays are asked for that need not lie in C order. forgets_layouts: whether
-    some of them lie in another order than that.
+    assumed: the conditions under which the current path is taken, by key.
     has_tensors: whether a Tensor has come in, so that a number may be one without axes.
-    discarded: the expression whose value nobody uses, for it is a statement.
-    attempts: of each `try` around, in how many blocks it stands, and what it catches. handled: the
-    exception that is being handled.
     recording: which calls are recorded at run time (None: none may be).
-    remembered: the contents of what local functions read that remember their results, by function
-    and name. protected: the lists that such functions returned.
-    tells_sharing: whether the running program is to tell which arrays share memory.
-    links: of arrays that may be part of others, what tells that. apart: of two that are not, what
-    has checked it (see `sharing`).
+
+    The rest are states of their own, of `knowledge`: see there.
     """
 
     def __init__(
@@ -113,7 +104,6 @@ class Lowering(EntryMethods):
         self.entries = entries
         self.recording = recording
         self.keyed = keyed
-        self.tells_sharing = SHARING in keyed
         self.capture = capture
         self.parameters: tuple[str, ...] = ()
         self.frames: list[Frame] = []
@@ -127,32 +117,19 @@ class Lowering(EntryMethods):
         self.sets = Sets()
         self.numbering = Numbering(builder.definition)
         self.counts: dict[int, Affine] = {}
-        self.contiguous: set[Value] = set()
-        self.assumed_contiguous: set[Value] = set()
-        self.otherwise: set[Value] = set()
-        self.assumed_otherwise: set[Value] = set()
         self.assumed: dict[int, bool] = {}
         self.places: dict[Storage, ReadItem] = {}
-        self.has_alternatives = False
-        self.splits = 0
-        self.has_layouts = False
-        self.forgets_layouts = False
-        self.below: tuple[Frame, ...] = ()
-        self.enclosed: Enclosing | None = None
-        self.cutting = False
-        self.has_modes = False
-        self.entering: Any = None
         self.has_tensors = False
-        self.holds_none = False
-        self.discarded: Any = None
-        self.attempts: list[tuple[int, tuple[type[BaseException], ...]]] = []
-        self.handled: Any = None
-        self.remembered: dict[Any, Any] = {}
-        self.protected: set[Storage] = set()
-        self.links: dict[Storage, tuple[Link, ...]] = {}
-        self.apart: dict[frozenset[Storage], Value] = {}
         self.kept = Kept()
         self.recursion = Recursion()
+        self.nesting = Nesting()
+        self.layouts = Layouts()
+        self.variants = Variants()
+        self.modes = GradientModes()
+        self.statement = Statement()
+        self.exceptions = Exceptions()
+        self.cached = CachedFunctions()
+        self.sharing = Sharing(is_told=SHARING in keyed)
 
     # -- errors ------------------------------------------------------------------------
 
@@ -243,7 +220,7 @@ class Lowering(EntryMethods):
         self, primitive: Primitive, arguments: Mapping[str, Any], callee: Any = None, name: str = ""
     ) -> Value:
         """Append an operation, whose derivative is cut under `no_grad`."""
-        if not self.cutting or primitive in _HANDING_ON:
+        if not self.modes.cutting or primitive in _HANDING_ON:
             return self.plain(primitive, arguments, callee, name)
         value = self.plain(primitive, arguments, callee)
         if is_differentiable(value.type):
@@ -254,9 +231,9 @@ class Lowering(EntryMethods):
         self, primitive: Primitive, arguments: Mapping[str, Any], callee: Any = None, name: str = ""
     ) -> Value:
         """Append an operation; a type error of its rule is shown at the current statement."""
-        if primitive in OPERATIONS and not self.holds_none:
+        if primitive in OPERATIONS and not self.nesting.holds_none:
             given = wording.values_in(arguments)
-            self.holds_none = any(_is_or_holds_none(value.type) for value in given)
+            self.nesting.holds_none = any(_is_or_holds_none(value.type) for value in given)
         try:
             return self.builder.call(primitive, arguments, callee=callee, name=name)
         except GradscribeError:

@@ -44,8 +44,8 @@ def captured_variable(lowering: Lowering, value: Any, path: AccessPath, name: st
             outside.refuse_changed(lowering, name)
         lowering.outside.read.add(id(value))
     if key not in lowering.outside.captured:
-        if lowering.enclosed is not None:
-            return lowering.enclosed.take(key, value, path, name)
+        if lowering.nesting.enclosed is not None:
+            return lowering.nesting.enclosed.take(key, value, path, name)
         if lowering.capture is None:
             return Static(value)
         taken = {capture.name for capture, _ in lowering.outside.captures}
@@ -103,9 +103,9 @@ def bind(
         if isinstance(tree, Leaf):
             value = lowering.builder.named(next(types_), given if isinstance(given, str) else name)
             if len(leaves) in argument.contiguous:
-                lowering.contiguous.add(value)
+                lowering.layouts.contiguous.add(value)
             if len(leaves) in argument.otherwise:
-                lowering.otherwise.add(value)
+                lowering.layouts.otherwise.add(value)
             leaves.append(value)
             lowering.outside.leaves.add(value)
             known_inputs.enter(lowering, value)

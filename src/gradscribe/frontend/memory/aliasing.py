@@ -126,9 +126,7 @@ def _live(lowering: Lowering) -> Iterator[tuple[str, Any]]:
         yield cell.name, DictRef(cell)
     for item in lowering.outside.captured.values():  # the caller may read it
         yield getattr(getattr(item, "storage", None), "name", "") or "a variable from outside", item
-    if (
-        lowering.nesting.enclosed is not None
-    ):  # what a recursive function leaves in them, its caller reads
+    if lowering.nesting.enclosed is not None:  # its caller reads what it leaves in them
         yield from lowering.nesting.enclosed.given_lists()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
@@ -73,7 +74,7 @@ class Frame:
         live = names.get(self.statement)
         if live is not None:
             is_last = innermost and stores_last(self.statement)
-            return name in live or (not is_last and name in reads_of(self.statement))
+            return name in live or (not is_last and name in _reads_of(self.statement))
         first = (self.loops[0], 0) if self.loops else self.end
         return any(place >= first for place in self.source.reads.get(name, ()))
 
@@ -84,6 +85,10 @@ class Frame:
         if live is None:
             return self.is_read_later(name)
         return name in live or _reads(self.statement, name) > _reads(node, name)
+
+
+_reads_of = functools.lru_cache(maxsize=256)(reads_of)
+"""The same, of statements that are asked for often: for each name, at each store."""
 
 
 def _reads(node: Any, name: str) -> int:

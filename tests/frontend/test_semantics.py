@@ -676,7 +676,8 @@ def test_an_attribute_that_the_path_has_not_stored_raises_as_in_python() -> None
 def its_absence_is_caught(x: Any, n: int) -> Any:
     owner = Deleting(x[0])
     for i in range(n):
-        owner.other = x[i]  # type: ignore[attr-defined]
+        if x[i] > 0:
+            owner.other = x[i]  # type: ignore[attr-defined]
     try:
         return owner.other * x[2]  # type: ignore[attr-defined]
     except AttributeError:

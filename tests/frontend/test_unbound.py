@@ -278,3 +278,71 @@ def dict_handled_until_it_is_bound(x, n):
 @pytest.mark.parametrize("function", [handled_until_it_is_bound, dict_handled_until_it_is_bound])
 def test_a_name_that_is_missed_in_a_try_is_handled_until_a_trip_binds_it(function, n):
     agrees(function, np.array([0.3, 0.7, 1.1]), n)
+
+
+class Point:
+    a = 1.0
+
+
+def default_of_the_class(x, n):
+    point = Point()
+    for i in range(n):
+        point.a = x[i]
+    return point.a * x[0]
+
+
+def absence_is_caught(x, n):
+    point, i = Point(), 0
+    while i < n:
+        point.b = x[i]
+        i += 1
+    try:
+        return point.b * x[0]
+    except AttributeError:
+        return x[1]
+
+
+def asked_for_in_and_after_the_loop(x, n):
+    point = Point()
+    for i in range(n):
+        point.b = point.b * x[i] if hasattr(point, "b") else x[i]
+    return point.b if hasattr(point, "b") else x[1] * 3
+
+
+@pytest.mark.parametrize("n", [0, 2, 3])
+@pytest.mark.parametrize(
+    "function", [default_of_the_class, absence_is_caught, asked_for_in_and_after_the_loop]
+)
+def test_an_attribute_is_there_if_a_loop_has_stored_it(function: Any, n: int) -> None:
+    check(function, x3, n)
+
+
+def stored_for(x, n):
+    point = Point()
+    for i in range(n):
+        point.b = x * i
+    return np.sum(x) if point.b is None else np.sum(point.b)
+
+
+def stored_while(x, n):
+    point = Point()
+    while n > 0:
+        point.b = x * n
+        n -= 1
+    return np.sum(point.b**2)
+
+
+@pytest.mark.parametrize("order", [(3, 0), (0, 3)], ids=str)
+@pytest.mark.parametrize("function", [stored_for, stored_while])
+def test_an_attribute_that_no_loop_has_stored_raises(function: Any, order: Any) -> None:
+    gradient = gs.grad(function)
+    for n in order:
+        if n:
+            check(function, x3, n)
+            continue
+        with pytest.raises(AttributeError):
+            function(x3, n)
+        with pytest.raises(AttributeError, match="has no attribute `b`"):
+            gradient(x3, n)
+        with pytest.raises(AttributeError, match="has no attribute `b`"):
+            gs.jvp(function, (x3, n), (x3, 0))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradscribe.errors import AliasingError
+from gradscribe.errors import AliasingError, UnsupportedPathError
 from tests.refused import refused
 
 X = np.linspace(0.5, 2.0, 4)
@@ -221,11 +221,16 @@ def method_of_object(x):
     return x[0] * len(Point(1.0, 2.0).__reduce__())
 
 
-@refused("whether the attribute `a` was stored is not known when this is compiled", X)
-def stored_in_a_loop_that_may_have_no_trips(x):
+@refused(
+    "whether the attribute `a` was stored is not known when this is compiled",
+    X,
+    kind=UnsupportedPathError,
+)
+def stored_in_some_trips_of_a_loop(x):
     point = Defaulted()
-    for i in range(int(x[0])):
-        point.a = x[i]
+    for v in x:
+        if v > 1:
+            point.a = v
     return point.a * x[0]
 
 

@@ -20,7 +20,7 @@ from gradscribe.frontend.joins.branches import branch
 from gradscribe.frontend.joins.carried import Carried
 from gradscribe.frontend.joins.merged_lengths import matched_lengths
 from gradscribe.frontend.joins.splitting import split_expression
-from gradscribe.frontend.kinds import tensors
+from gradscribe.frontend.kinds import presence, tensors
 from gradscribe.frontend.memory import kept_memory, kept_variables
 from gradscribe.frontend.opaque import lent_containers
 from gradscribe.frontend.state.definitions import NotYetKnownError
@@ -29,7 +29,7 @@ from gradscribe.frontend.state.interruptions import LateReadError
 from gradscribe.frontend.state.knowledge import Attempts, State, Trip
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.syntax.bindings import assigned_names
-from gradscribe.frontend.values.values import Either, Iteration, Static, Storage, Unbound
+from gradscribe.frontend.values.values import Cell, Either, Iteration, Static, Storage, Unbound
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Block, LoopShape, Operation, Value
 from gradscribe.ir.types import Type
@@ -104,7 +104,8 @@ def _run(
         lowering.restore(carried.entry)
         lowering.builder.location = location
         apart = carried.told_apart(live)
-        before = {**first, **carried.replaced(live), **apart}
+        before: dict[Any, Any] = {**first, **carried.replaced(live), **apart}
+        before.update(carried.stored_first())
         if not before or _HAS_RUN in assigned or _tells_trips(lowering, node, columns) is not None:
             break
         trial.take_back()
@@ -160,19 +161,22 @@ def _tells_trips(lowering: Lowering, node: Any, columns: Columns | None) -> Any:
 
 
 def _without_trips(
-    lowering: Lowering, node: Any, columns: Columns | None, before: dict[str, Any]
+    lowering: Lowering, node: Any, columns: Columns | None, before: dict[Any, Any]
 ) -> None:
-    """After a loop, let names that each trip binds anew be what they were before it, if there was
-    no trip."""
+    """After a loop, let names and attributes that each trip binds anew be what they were before it,
+    if there was no trip."""
     names = lowering.frame.names
     counter = names.pop(_HAS_RUN, None)
-    for name, item in before.items():
+    for key, item in before.items():
+        where, name = (lowering.contents[key], key.name) if isinstance(key, Cell) else (names, key)
         has_run = _tells_trips(lowering, node, columns)
         has_run = counter if has_run is None else has_run
+        if isinstance(key, Cell):
+            presence.note_present(lowering, where[name])
         if has_run in (False, Static(False)):
-            names[name] = item
-        elif isinstance(has_run, Value) and not isinstance(names[name], (Either, Unbound)):
-            names[name] = Either(has_run, names[name], item)
+            where[name] = item
+        elif isinstance(has_run, Value) and not isinstance(where[name], (Either, Unbound)):
+            where[name] = Either(has_run, where[name], item)
             lowering.variants.exist = True
 
 

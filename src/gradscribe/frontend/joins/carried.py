@@ -375,6 +375,15 @@ class Carried(FixedPoint):
             if not isinstance(start := self._start(entry.key), Unbound)
         }
 
+    def stored_first(self) -> dict[Cell, Any]:
+        """The attributes that an object has from a trip, and does not have before the loop."""
+        return {
+            entry.key: Unbound("")
+            for entry in self.entries
+            if entry.mode == "late" and entry.types and isinstance(entry.key, Cell)
+            if isinstance(self._start(entry.key), Unbound)
+        }
+
     def told_apart(self, live: frozenset[str] | None) -> dict[str, Any]:
         """The names that each trip binds to other arrays than before the loop, with those: of
         those that are read after it."""

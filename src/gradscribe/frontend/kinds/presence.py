@@ -1,12 +1,14 @@
 """Whether an attribute that was stored on some paths is there when it is read.
 
-A branch hands on either its value or that there is none. A loop hands on the value of the trips
-that stored it, undefined before; to read it then raises. Where Python would find something else
-instead (what the class has, a default), it matters whether it was stored.
+A branch hands on either its value or that there is none, and so does a loop whose trips all store
+it. Other loops hand on the value of the trips that stored it, undefined before; to read it then
+raises. Where Python would find something else instead (what the class has, a default), it matters
+whether it was stored.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from gradscribe.frontend.state.lowering import Lowering
@@ -18,11 +20,23 @@ from gradscribe.primitives.control import UNDEF
 
 def may_be_missing(lowering: Lowering, item: Any) -> bool:
     """Whether a frontend value has no value on some path."""
+    return any(_is_undefined(lowering, value, set()) for value in _values(lowering, item))
+
+
+def note_present(lowering: Lowering, item: Any) -> None:
+    """It is known, or a flag tells, whether a loop has left this value: where it is read, it is
+    there."""
+    lowering.loops.told.update(_values(lowering, item))
+
+
+def _values(lowering: Lowering, item: Any) -> Iterator[Value]:
     if isinstance(item, TupleOf):
-        return any(may_be_missing(lowering, part) for part in item.items)
+        for part in item.items:
+            yield from _values(lowering, part)
     if isinstance(item, (Ref, ListRef, DictRef)):
         item = lowering.contents[item.storage]
-    return isinstance(item, Value) and _is_undefined(lowering, item, set())
+    if isinstance(item, Value):
+        yield item
 
 
 def catches(lowering: Lowering, error: type[Exception]) -> bool:
@@ -31,7 +45,7 @@ def catches(lowering: Lowering, error: type[Exception]) -> bool:
 
 
 def _is_undefined(lowering: Lowering, value: Value, seen: set[Value]) -> bool:
-    if value in seen:
+    if value in seen or value in lowering.loops.told:
         return False
     seen.add(value)
     return any(

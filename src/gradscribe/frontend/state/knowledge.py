@@ -173,7 +173,8 @@ class Loops:
     they are the rows of. trips: those that are being lowered, the innermost one last.
     iterable: the expression that takes items one by one, as a `for` does. iterated: the arrays and
     lists that are run over now; sliced: the lists of which a slice is, item by item. attempts:
-    those at the innermost loop.
+    those at the innermost loop. told: the attributes that loops have left, where it is
+    known, or a flag tells, whether they have.
     """
 
     carried: dict[Value, tuple[Entry, int, Value]] = field(default_factory=dict)
@@ -183,6 +184,7 @@ class Loops:
     iterated: list[Ref | ListRef] = field(default_factory=list)
     sliced: list[Storage] = field(default_factory=list)
     attempts: Attempts = field(default_factory=Attempts)
+    told: set[Value] = field(default_factory=set)
 
 
 @dataclass(frozen=True, eq=False)

@@ -262,3 +262,50 @@ def test_a_local_name_of_ours_is_free_for_users() -> None:
         return raised * x
 
     assert gs.grad(of_raised)(3.0) == 12.0
+
+
+x2 = np.array([1.5, -0.4])
+
+
+def flat_of_a_transpose(x):
+    y = np.outer(x, x).T
+    y.flat[1] = 3 * x[0]
+    y.flat[[0, -1]] -= 1.5 * x[1]
+    y.flat[2:4] *= x
+    y.flat[y.flat[:] > 1] = x[1]
+    return np.sum(y * np.array([[1.0, -2.0], [3.0, 0.5]]))
+
+
+def flat_of_slices(x):
+    z = np.zeros((4, 4))
+    z[::2, ::2].flat[1] = x[0]
+    z[1:3, 1:3].flat[:] = np.outer(x, x).ravel()
+    z[:, ::-1].flat[3] += x[1]
+    return np.sum(z[0] * z[2]) + np.sum(z**2)
+
+
+def flat_is_no_copy(x):
+    y = np.outer(x, x).T
+    f = y.flat
+    y[1, 0] = 9 * x[0]
+    total = np.sum(f[:] * np.arange(4.0))
+    for i, v in enumerate(y.flat):
+        y[0, 1] = x[0] * 7
+        total = total + (i + 1) * v
+    return total
+
+
+def flat_of_three_axes(x):
+    z = np.zeros((2, 3, 2))
+    z.transpose(2, 0, 1).flat[5] = x[0]
+    z.swapaxes(0, 2).flat[7] += x[1] ** 2
+    for i in range(12):
+        z.T.flat[i] += i * x[0]
+    return np.sum(z**2 * np.arange(12.0).reshape(2, 3, 2))
+
+
+@pytest.mark.parametrize(
+    "function", [flat_of_a_transpose, flat_of_slices, flat_is_no_copy, flat_of_three_axes]
+)
+def test_flat_of_an_array_that_is_not_one_piece(function: Any) -> None:
+    check(function, x2)

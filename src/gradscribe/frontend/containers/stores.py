@@ -19,11 +19,12 @@ from gradscribe.frontend.memory import outside, places, sequences
 from gradscribe.frontend.memory.aliasing import changing_items, check_store, refuse_store
 from gradscribe.frontend.memory.reach import hold, is_read_only
 from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.prelude import array_changes
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import items_at_a_number, protocols
 from gradscribe.frontend.structures.indices import as_array
 from gradscribe.frontend.structures.keyed import check_hash, known_key
-from gradscribe.frontend.values.values import DictRef, ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.values.values import DictRef, FlatRef, ListRef, Ref, Static, TupleOf
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import BOOL, Array, Opaque, Scalar, Type
 from gradscribe.primitives.control import SET
@@ -41,7 +42,9 @@ def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any)
     given = index_argument(index), item
     if protocols.call(lowering, node, owner, "__setitem__", *given) is not None:
         return
-    if isinstance(owner, Ref):
+    if isinstance(owner, FlatRef) and owner.array is not None:
+        lowering.inline(node, array_changes.put_flat, (owner.array, index, item))
+    elif isinstance(owner, Ref):
         store(lowering, node, part_of(owner, step_to(lowering, node, owner, index)), item)
     elif isinstance(owner, DictRef):
         key = known_key(lowering, node, owner, index)

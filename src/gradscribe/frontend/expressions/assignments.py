@@ -241,7 +241,7 @@ def _augment_item(lowering: Lowering, node: Any, owner: Any, callee: Any, place:
 def _augment_item_by(
     lowering: Lowering, node: Any, callee: Any, owner: Any, place: Any, old: Any, item: Any
 ) -> Static:
-    if isinstance(owner, Ref):
+    if isinstance(owner, Ref) and getattr(owner, "array", None) is None:
         view = part_of(owner, step_of(lowering, node, place))
         augment(lowering, node, view, callee, item)
         return Static(None)

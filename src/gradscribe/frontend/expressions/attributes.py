@@ -42,7 +42,7 @@ from gradscribe.frontend.values.values import (
     ViewOf,
     is_number,
 )
-from gradscribe.ir.core import Value
+from gradscribe.ir.core import Method, Value
 from gradscribe.ir.types import Array, Opaque, Scalar, is_complex
 from gradscribe.primitives.contract_kinds import HOLDS
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
@@ -166,10 +166,7 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> An
     if name == "data":
         return unknown.call(lowering, node, memoryview, (owner,), {})
     if name == "flat":
-        found = application.apply_method(lowering, node, owner, "ravel", (), {})
-        return (
-            FlatRef(found.storage, found.path, turn(lowering)) if isinstance(found, Ref) else found
-        )
+        return _flat(lowering, node, owner)
     if name in ("T", "mT", "size", "real", "imag") and name in METHODS:
         return application.apply_method(lowering, node, owner, name, (), {})
     if name == "nbytes":
@@ -197,6 +194,17 @@ may write to it."""
 
 ARRAY_OF: list[handlers.Handler] = []
 """What `.array` of a Tensor means (entered by the layers above)."""
+
+
+def _flat(lowering: Lowering, node: Any, owner: Ref) -> Any:
+    """`owner.flat`, which is a view of it also where its memory is not one piece."""
+    found = application.apply_method(lowering, node, owner, "ravel", (), {})
+    if not isinstance(found, Ref):
+        return found
+    if found.storage is owner.storage:
+        return FlatRef(found.storage, found.path, turn(lowering))
+    step = (METHODS["ravel"], {"order": "C"}, Method("ravel"))
+    return FlatRef(owner.storage, (*owner.path, step), turn(lowering), owner)
 
 
 def _tensor_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:

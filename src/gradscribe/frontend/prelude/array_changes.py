@@ -60,6 +60,11 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
         a[np.unravel_index(places, np.shape(a))] = v
 
 
+def put_flat(a: Any, index: Any, v: Any) -> None:
+    """`a.flat[index] = v`."""
+    put(a, np.arange(np.size(a))[index], v)
+
+
 def put_values(a: Any, indices: Any, values: Any, mode: Any = "raise") -> None:
     """`a.put(indices, values)`."""
     put(a, indices, values, mode)

@@ -29,6 +29,8 @@ def step_of(lowering: Lowering, node: Any, index: Any) -> Step:
     """The step of a path that `[index]` is."""
     index = outside.opened(lowering, index)
     given = index.items if isinstance(index, TupleOf) else (index,)
+    if isinstance(index, Static) and type(index.value) is tuple:
+        given = tuple(map(Static, index.value))
     items = tuple(_item(lowering, node, item) for item in given)
     if not any(map(_is_advanced, items)):
         return GETITEM, {"index": items}, None

@@ -119,9 +119,11 @@ class Ref:
 @dataclass(frozen=True, eq=False, slots=True)
 class FlatRef(Ref):
     """`a.flat`: stores to it change the array, but what is read of it is a copy. turn: tells, as of
-    an iterator, whether its items have been taken."""
+    an iterator, whether its items have been taken. array: `a`, where its memory may not be one
+    piece: then the path leads to what is read of it, and a store has to be one to `a`."""
 
     turn: Turn = field(default_factory=Turn)
+    array: Ref | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -817,3 +817,48 @@ def test_an_attribute_keeps_what_the_last_trip_that_stored_it_gave_it(function) 
     gs.testing.check_grad(function, np.array([1.0, 2.0, 0.3]))
     with pytest.raises(AttributeError):
         gs.grad(function)(np.array([1.0, 0.5, 0.3]))
+
+
+class Doubling:
+    def __init__(self, v):
+        self.v = v
+
+    def __copy__(self):
+        return type(self)(self.v * 2.0)
+
+
+class AlsoDoubling(Doubling):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    v: Any
+
+
+class Restored:
+    def __init__(self, v):
+        self.v = v
+
+    def __setstate__(self, state):
+        self.v = state["v"] * 5.0
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+@pytest.mark.parametrize("cls", [Doubling, AlsoDoubling, Point])
+def test_copies_are_what_the_class_makes_of_them(cls: Any, copied: Any) -> None:
+    def function(x):
+        return np.sum(copied(cls(x * x)).v ** 2)
+
+    x = np.array([0.5, -1.5])
+    assert gs.value_and_grad(function)(x)[0] == function(x)
+    gs.testing.check_grad(function, x)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_copies_by_what_is_pickled_are_refused(copied: Any) -> None:
+    def function(x):
+        return np.sum(copied(Restored(x)).v)
+
+    with pytest.raises(gs.errors.UnsupportedError, match="a copy of this object"):
+        gs.grad(function)(np.ones(2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import copyreg
 import dataclasses
 import sys
 from dataclasses import replace
@@ -138,7 +139,15 @@ def _deeply(lowering: Lowering, node: Any, item: Any, convert: handlers.Handler)
 
 
 def _copy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    item = outside.opened(lowering, arguments[0])
+    (item,) = arguments
+    own = protocols.call(lowering, node, item, "__copy__") if is_object(item) else None
+    return _shallow(lowering, node, item) if own is None else own
+
+
+def _shallow(lowering: Lowering, node: Any, item: Any) -> Any:
+    """A copy as Python makes it where the class has no method for that."""
+    item = outside.opened(lowering, item)
+    _refuse_own_copies(lowering, node, item, _OF_COPIES)
     if isinstance(item, InstanceRef):
         cells = {n: c for n, c in item.cells.items() if c in lowering.contents}
         fields = {name: lowering.contents[cell][name] for name, cell in cells.items()}
@@ -162,10 +171,19 @@ def _copy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return lowering.unsupported(node, "a copy of this object is not supported", "make a new one")
 
 
-def _refuse_own_copies(lowering: Lowering, node: Any, item: Any) -> None:
-    """Refuse an object whose class says how it is copied."""
+_OF_COPIES = (
+    *("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"),
+    *("__getnewargs__", "__getnewargs_ex__"),
+)
+"""Methods by which a class says how it is pickled, and so copied."""
+
+
+def _refuse_own_copies(lowering: Lowering, node: Any, item: Any, hooks: tuple[str, ...]) -> None:
+    """Refuse an object whose class says by one of these methods how it is copied."""
     cls = item.cls if isinstance(item, InstanceRef) else type(getattr(item, "target", None))
-    if any(hook in vars(c) for c in cls.__mro__ for hook in ("__copy__", "__deepcopy__")):
+    found = (vars(c)[hook] for c in cls.__mro__[:-1] for hook in hooks if hook in vars(c))
+    own = any(getattr(hook, "__module__", "dataclasses") != "dataclasses" for hook in found)
+    if own or cls in copyreg.dispatch_table:
         lowering.unsupported(node, "a copy of this object is not supported", "make a new one")
 
 
@@ -190,8 +208,8 @@ def _deep_copied(lowering: Lowering, node: Any, item: Any, made: _Made | None = 
         if _is_one(lowering, node, item, other):
             return copied
     if isinstance(item, (InstanceRef, ObjectRef)):
-        _refuse_own_copies(lowering, node, item)
-    copied = _copy(lowering, node, (item,), {})
+        _refuse_own_copies(lowering, node, item, ("__deepcopy__",))
+    copied = _shallow(lowering, node, item)
     if isinstance(copied, InstanceRef):
         made.append((item, copied))
         for name, cell in copied.cells.items():

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import functools
 import linecache
+import os
+import string
+import sys
 import typing
 from collections.abc import Callable
 from typing import Any
@@ -323,3 +326,70 @@ def test_the_call_of_an_object_that_is_differentiated_itself():
 def test_two_lambdas_of_one_line_with_conditions():
     pieces = [lambda x: x * 2 if x < 1 else x * 3, lambda x: x and x * 5]
     assert [gs.grad(piece)(1.5) for piece in pieces] == [3.0, 5.0]
+
+
+def by_environment(x: float) -> float:
+    again = 2.0 if "GRADSCRIBE_TEST" in os.environ else 1.0
+    return float(os.environ.get("GRADSCRIBE_TEST", "3")) * again * x
+
+
+def by_item_of_the_environment(x: float) -> float:
+    return float(os.environ["GRADSCRIBE_TEST"]) * x
+
+
+def by_modules(x: float) -> float:
+    known = 2.0 if "gradscribe_test" in sys.modules else 1.0
+    return len(sys.argv) * known * string.factor * x  # type: ignore[attr-defined, no-any-return]
+
+
+def test_what_modules_of_python_hold_is_read_at_each_call(monkeypatch: Any) -> None:
+    follows(by_environment, lambda: monkeypatch.setenv("GRADSCRIBE_TEST", "5"))
+    follows(
+        by_item_of_the_environment,
+        lambda: monkeypatch.setenv("GRADSCRIBE_TEST", "7"),
+        lambda: monkeypatch.setenv("GRADSCRIBE_TEST", "-1"),
+    )
+    monkeypatch.setattr(string, "factor", 2.0, raising=False)
+    follows(
+        by_modules,
+        lambda: monkeypatch.setattr(sys, "argv", [*sys.argv, "more"]),
+        lambda: sys.argv.append("yet more"),
+        lambda: monkeypatch.setitem(sys.modules, "gradscribe_test", sys),
+        lambda: monkeypatch.setattr(string, "factor", 5.0),
+    )
+
+
+class Lazy:
+    def __init__(self) -> None:
+        self.w = 1.0
+
+    @functools.cached_property
+    def twice(self) -> float:
+        return self.w * 2
+
+
+LAZY = Lazy()
+
+
+def with_cached_property(x: float) -> float:
+    found = LAZY.twice * x
+    LAZY.w = LAZY.w + 9.0
+    return found
+
+
+def test_a_cached_property_of_an_object_from_outside_is_stored_in_it() -> None:
+    gradient = gs.grad(with_cached_property)
+    assert [gradient(X), gradient(X)] == [2.0, 2.0]
+    assert vars(LAZY) == {"w": 19.0, "twice": 2.0}
+
+
+FLAGS = sys.flags
+
+
+def test_named_items_of_structures_of_c_are_what_they_are() -> None:
+    status = os.stat(os.curdir)
+
+    def function(x: float) -> float:
+        return x * status.st_nlink + (1.0 if FLAGS.optimize else x)
+
+    assert gs.grad(function)(X) == status.st_nlink + (0.0 if FLAGS.optimize else 1.0)

@@ -604,3 +604,18 @@ def one_of_two_lambdas(x, n):
 @pytest.mark.parametrize("n", [0, 1])
 def test_a_name_may_be_one_of_two_local_functions(function: Any, n: int) -> None:
     agrees(function, np.array([0.7, 1.3, 0.4, 2.1]), n)
+
+
+COUNTED: list[int] = []
+
+
+@functools.lru_cache(None)
+def counted_factorial(n):
+    COUNTED.append(n)
+    return 1.0 if n == 0 else n * counted_factorial(n - 1)
+
+
+def test_a_recursive_function_with_effects_may_not_remember_its_results():
+    with pytest.raises(gs.errors.UnsupportedError, match="has effects"):
+        gs.grad(lambda x: counted_factorial(2) * np.sum(x))(np.ones(2))
+    assert COUNTED == []

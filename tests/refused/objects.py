@@ -8,6 +8,7 @@ import copy
 import dataclasses
 import functools
 import operator
+import os
 import types
 import weakref
 from typing import NamedTuple
@@ -674,3 +675,11 @@ class Linked:
 @refused("an object, list or dict that contains itself is returned, or stored outside", X)
 def returned_object_that_contains_itself(x):
     return Linked(np.sum(x))
+
+
+STATUS = os.stat(os.curdir)
+
+
+@refused("the attribute `st_mtime`, which is no item of a `stat_result`", X)
+def attribute_that_is_no_item(x):
+    return np.sum(x) * STATUS.st_mtime

@@ -8,6 +8,7 @@ nobody changes what it returned. All else is refused.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence as SequenceOf
 from typing import Any
 
 import gast
@@ -29,7 +30,7 @@ from gradscribe.frontend.values.values import (
     Static,
     TupleOf,
 )
-from gradscribe.ir.core import Value
+from gradscribe.ir.core import Callee, Operation, Value
 from gradscribe.ir.types import Array, Scalar, Sequence
 from gradscribe.primitives.control import EFFECT
 from gradscribe.primitives.raising import makes_exception
@@ -69,13 +70,27 @@ def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     before, made = dict(lowering.contents), len(lowering.builder.operations)
     with recorded_calls.remembering(lowering):
         result = lowering.call(node, function, tuple(given), keywords)
-    effects = (o for o in walk_all(lowering.builder.operations[made:]) if o.primitive is EFFECT)
-    if any(lowering.contents.get(storage) is not held for storage, held in before.items()) or any(
-        not makes_exception(effect.callee) for effect in effects
-    ):
+    is_changed = any(lowering.contents.get(storage) is not held for storage, held in before.items())
+    # What a recursive function does is known when it has been lowered, to the one that calls it.
+    seen = set[Any]() if lowering.nesting.enclosed is None else None
+    if is_changed or _has_effects(lowering.builder.operations[made:], seen):
         _refuse(lowering, node, "has effects")
     _protect(lowering, node, result, before)
     return result
+
+
+def _has_effects(operations: SequenceOf[Operation], seen: set[Any] | None) -> bool:
+    """Whether these operations, or the recursive functions that they call, have effects. seen:
+    those that were looked at; None: none are."""
+    for operation in walk_all(operations):
+        if operation.primitive is EFFECT and not makes_exception(operation.callee):
+            return True
+        callee = operation.attributes.get("function")
+        if seen is not None and isinstance(callee, Callee) and callee not in seen:
+            seen.add(callee)
+            if _has_effects(callee.function.body.operations, seen):
+                return True
+    return False
 
 
 def _refuse(lowering: Lowering, node: Any, what: str) -> None:

@@ -8,6 +8,7 @@ import inspect
 import itertools
 import operator
 import types
+from collections import abc
 from collections.abc import ItemsView, KeysView, ValuesView
 from typing import Any
 
@@ -28,6 +29,7 @@ from gradscribe.frontend.state import dependencies, handlers, wording
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes, instances
 from gradscribe.frontend.values.values import (
+    PLAIN_NUMBERS,
     BoundMethod,
     DictRef,
     FlatRef,
@@ -133,18 +135,37 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
         kind = inspect.getattr_static(owner, name, None)
         if isinstance(kind, (staticmethod, classmethod)):
             return class_attributes.of_static_class(lowering, node, owner, name, kind)
+    path = AccessPath(owner).attribute(name)
+    if is_fixed and isinstance(owner, types.ModuleType) and not _is_numerical(owner):
+        if isinstance(value, _CHANGING):
+            return outside.external(lowering, value, path, name)
+        if isinstance(value, (*PLAIN_NUMBERS, str)):
+            dependencies.depend(lowering, path, value, "equality")
     if is_fixed:
         return Static(value)
-    return outside.external(lowering, value, AccessPath(owner).attribute(name), name)
+    return outside.external(lowering, value, path, name)
+
+
+_CHANGING = (abc.MutableMapping, abc.MutableSequence, abc.MutableSet)
+"""Attributes of modules of libraries that programs change: `os.environ`, `sys.argv`."""
+
+
+def _is_numerical(module: types.ModuleType) -> bool:
+    """Whether what a module holds are functions, and constants that stay what they are."""
+    return module.__name__.partition(".")[0] in ("numpy", "scipy", "math", "cmath")
 
 
 def _namedtuple_attribute(lowering: Lowering, node: Any, owner: TupleOf, name: str) -> Any:
     """A field of a namedtuple, or what its class has; None where that is a method of tuples."""
-    fields: tuple[str, ...] = getattr(owner.cls, "_fields", ())
+    is_of_c = hasattr(owner.cls, "n_sequence_fields")  # `os.stat_result` and its kind
+    fields: tuple[str, ...] = getattr(owner.cls, "__match_args__" if is_of_c else "_fields", ())
     if name in fields:
         return owner.items[fields.index(name)]
     if name in vars(tuple) or name in handlers.NAMEDTUPLE_METHODS or name == "_make":
         return None
+    if is_of_c and not callable(getattr(owner.cls, name, None)):
+        what = f"the attribute `{name}`, which is no item of a `{owner.cls.__name__}`"
+        lowering.unsupported(node, what, "read it before the call, and pass it in")
     return class_attributes.of_class(lowering, node, owner, owner.cls, name)
 
 

@@ -92,7 +92,8 @@ def external(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Any
     if isinstance(value, functools.partial):
         return partial_of(lowering, value, path, name)
     found = ObjectRef(value, path, name=name)
-    return opened(lowering, found) if has(type(value), "_fields") else found
+    has_names = has(type(value), "_fields") or has(type(value), "n_sequence_fields")
+    return opened(lowering, found) if has_names else found
 
 
 _BOUND = (types.BuiltinMethodType, types.MethodWrapperType)

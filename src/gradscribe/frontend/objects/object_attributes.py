@@ -25,7 +25,7 @@ from gradscribe.frontend.structures.class_attributes import (
     method,
     of_class,
 )
-from gradscribe.frontend.structures.instances import Object, cell_of, class_of, set_attribute
+from gradscribe.frontend.structures.instances import Object, cell_of, class_of
 from gradscribe.frontend.structures.standard_classes import class_in_python
 from gradscribe.frontend.syntax.shared_variables import Variables
 from gradscribe.frontend.values.values import InstanceRef, ObjectRef, Static, Unbound
@@ -79,7 +79,7 @@ def get(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
     if isinstance(kind, functools.cached_property):
         depend_on_class(lowering, cls, name, kind)
         item = lowering.call(node, Static(kind.func), (owner,), {})
-        set_attribute(lowering, owner, name, item)
+        lowering.call(node, Static(object.__setattr__), (owner, Static(name), item), {})
         return item
     return of_class(lowering, node, owner, cls, name)
 

@@ -132,3 +132,28 @@ def test_other_ways_to_the_attributes_of_an_object_are_refused(f):
     for derive in in_each_mode(f):
         with pytest.raises(UnsupportedError):
             derive()
+
+
+FIRST: list[float] = [1.0]
+SECOND: list[float] = [1.0]
+
+
+def grown_and_read(x):
+    FIRST.append(2.0)
+    return sum(SECOND) * np.sum(x)
+
+
+def test_a_list_that_grows_is_another_one_than_those_that_are_read(monkeypatch):
+    x = np.array([1.0, 2.0])
+    compiled = gs.differentiable(grown_and_read)
+    calls = (
+        lambda: gs.vjp(grown_and_read, x)[0],
+        lambda: gs.jvp(grown_and_read, (x,), (x,))[0],
+        lambda: compiled(gs.tensor(x, requires_grad=True)).item(),
+    )
+    assert [call() for call in calls] == [3.0, 3.0, 3.0]
+    monkeypatch.setitem(globals(), "SECOND", FIRST)
+    for call in calls:
+        with pytest.raises(gs.errors.GradscribeError):
+            call()
+    assert FIRST == [1.0, 2.0, 2.0, 2.0]

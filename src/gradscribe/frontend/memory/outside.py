@@ -123,6 +123,7 @@ def _grown(lowering: Lowering, item: ObjectRef) -> Any:
     if key in found.opened or key in found.read:
         refuse_changed(lowering, item.name)
     found.grown.add(key)
+    found.meet(item, compared=True)
     if not lowering.has_tensors or not _adds_as_usual(type(target)):
         return item
     storage = next((s for s, other in found.containers.items() if other.target is target), None)
@@ -131,7 +132,6 @@ def _grown(lowering: Lowering, item: ObjectRef) -> Any:
         storage = Storage(item.name)
         found.containers[storage] = item
         found.entered[storage] = lowering.contents[storage] = ()
-    found.meet(item)
     return ListRef(storage)
 
 

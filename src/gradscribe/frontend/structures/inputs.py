@@ -43,6 +43,7 @@ def captured_variable(lowering: Lowering, value: Any, path: AccessPath, name: st
         if id(value) in lowering.outside.grown:
             outside.refuse_changed(lowering, name)
         lowering.outside.read.add(id(value))
+        lowering.outside.meet(ObjectRef(value, path, name))
     if key not in lowering.outside.captured:
         if lowering.nesting.enclosed is not None:
             return lowering.nesting.enclosed.take(key, value, path, name)

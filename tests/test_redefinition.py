@@ -393,3 +393,20 @@ def test_named_items_of_structures_of_c_are_what_they_are() -> None:
         return x * status.st_nlink + (1.0 if FLAGS.optimize else x)
 
     assert gs.grad(function)(X) == status.st_nlink + (0.0 if FLAGS.optimize else 1.0)
+
+
+@functools.singledispatch
+def weight(kind: Any) -> float:
+    return 1.0
+
+
+def by_class(x: float) -> float:
+    return weight(3) * x
+
+
+def test_functions_that_are_registered_for_a_class() -> None:
+    follows(
+        by_class,
+        lambda: weight.register(int, lambda kind: 4.0),
+        lambda: weight.register(int, lambda kind: 5.0),
+    )

@@ -20,6 +20,7 @@ from gradscribe.frontend.calls import (
     randomness,
 )
 from gradscribe.frontend.containers import out_arguments
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.kinds import static_values, varying
 from gradscribe.frontend.kinds.raised import call_as_python, make_iterator
 from gradscribe.frontend.memory import iterators, outside
@@ -211,6 +212,10 @@ def _call_unregistered(
     if dataclass_methods.is_dataclass_comparison(callee):
         return dataclass_methods.compare_dataclasses(lowering, node, callee, arguments)
     if inspect.isfunction(callee) and hasattr(callee, "dispatch") and arguments:
+        path, registry = AccessPath(callee).attribute("registry"), probe(callee, "registry")
+        dependencies.depend(lowering, path, tuple(registry), "keys")
+        for cls, known in registry.items():
+            dependencies.depend(lowering, path.item(cls), known)
         chosen = callee.dispatch(introspection.known_class(lowering, node, arguments[0]))
         return call(lowering, node, Static(chosen), arguments, keywords)
     function = plain_function(callee)

@@ -294,9 +294,9 @@ FAULTS = (
     ),
     Fault(
         "stale value",
-        "frontend/containers/first_and_rest.py",
-        'Iteration("enumerate", (rest, after))',
-        'Iteration("enumerate", (rest, start))',
+        "frontend/containers/iteration_items.py",
+        "Enumerated(rest, after)",
+        "Enumerated(rest, start)",
         "`enumerate` counts the second item as the first where a first trip stands by itself.",
     ),
     # -- codegen -------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.containers import first_and_rest, known_integers, run_time_sets
 from gradscribe.frontend.containers import iteration as iterations
+from gradscribe.frontend.containers import iteration_items, known_integers, run_time_sets
 from gradscribe.frontend.containers.shapes import shape_of
 from gradscribe.frontend.containers.subscripts import read_item
 from gradscribe.frontend.memory import at_once
@@ -29,9 +29,9 @@ from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances
 from gradscribe.frontend.structures.indices import as_array
+from gradscribe.frontend.values.iterations import Iteration, KnownItems, ListItems, Mapped, Range
 from gradscribe.frontend.values.values import (
     DictRef,
-    Iteration,
     ListRef,
     Ref,
     Static,
@@ -49,7 +49,7 @@ def known_items(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...] | N
     """The items of an iterable of known structure; None where only run time tells."""
     iteration = iterations.over(lowering, node, item)
     if _is_known(iteration):
-        return iterations.unrolled(lowering, node, iteration)
+        return iteration_items.unrolled(lowering, node, iteration)
     return None
 
 
@@ -59,32 +59,27 @@ def _one_by_one(lowering: Lowering, node: Any, item: Any) -> Iterator[Any] | Non
     iteration = iterations.over(lowering, node, item)
     if not _is_known(iteration):
         return None
-    plain, mapped = iterations.without_maps(iteration)
-    return map(mapped, iterations.unrolled(lowering, node, plain))
+    plain, mapped = iteration_items.without_maps(iteration)
+    return map(mapped, iteration_items.unrolled(lowering, node, plain))
 
 
 def _is_known(iteration: Iteration) -> bool:
-    if iteration.kind in ("zip", "map"):
-        return all(_is_known(part) for part in iteration.parts if isinstance(part, Iteration))
-    if iteration.kind == "enumerate":
-        return _is_known(iteration.parts[0])
-    if iteration.kind == "range":
-        return False
-    return iteration.kind == "static"
+    return all(isinstance(source, KnownItems) for source in iteration.sources)
 
 
 def _map(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     function, *iterables = arguments
     parts = tuple(iterations.over(lowering, node, item) for item in iterables)
-    over = parts[0] if len(parts) == 1 else iterations.zipped(lowering, node, parts)
+    over = parts[0] if len(parts) == 1 else iterations.zipped(parts)
 
     def mapped(item: Any) -> Any:
         given = (item,) if len(parts) == 1 else lowering.unpacked(node, item)
         return lowering.call(node, function, tuple(given), {})
 
-    if node is lowering.loops.iterable or iterations.is_endless(over):
-        return Iteration("map", (over, mapped))
-    items = known_items(lowering, node, Iteration("map", (over, mapped)))
+    found = Mapped.of(over, mapped)
+    if node is lowering.loops.iterable or found.is_endless:
+        return found
+    items = known_items(lowering, node, found)
     if items is not None:
         return new_list(lowering, items)
     one = prelude.mapped if len(parts) == 1 else prelude.star_mapped
@@ -99,7 +94,7 @@ def _starmap(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
             given = lowering.unpacked(node, row)
             return lowering.call(node, function, given, {})
 
-        return Iteration("map", (iterations.over(lowering, node, iterable), mapped))
+        return Mapped.of(iterations.over(lowering, node, iterable), mapped)
     items = known_items(lowering, node, iterable)
     if items is None:
         return lowering.inline(node, prelude.star_mapped, (function, iterable))
@@ -148,12 +143,12 @@ def _reduce(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
 
 def _divided(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, Iteration]:
     """The first item and the others, of an iterable that is known to have one."""
-    count = first_and_rest.trips(lowering, iteration)
+    count = iteration_items.length(lowering, iteration)
     if count is None or not lowering.builder.facts.at_least(count, 1):
         lowering.unsupported(
             node, "this may have no items", "give the value to start from, as a further argument"
         )
-    return first_and_rest.divide(lowering, node, iteration)
+    return iteration_items.first_and_rest(lowering, node, iteration)
 
 
 def _accumulate(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -186,8 +181,8 @@ def _sum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         lowering.raises(node, TypeError(what))
     if instances.is_object(iterable) or run_time_sets.is_set(iterable):
         iterable = iterations.over(lowering, node, iterable)
-    if isinstance(iterable, Iteration) and iterable.kind == "sequence" and not iterable.reversed:
-        (iterable,) = iterable.parts
+    if isinstance(iterable, ListItems) and not iterable.reversed:
+        iterable = iterable.owner
     if isinstance(iterable, (Iteration, DictRef, Static)):
         items = known_items(lowering, node, iterable)
         listed = lowering.listed(node, (iterable,), {}) if items is None else None
@@ -239,12 +234,10 @@ def _product(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
 def _few(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...] | None:
     """The items, if they are known, those of a range included."""
     iteration = iterations.over(lowering, node, item)
-    is_range = iteration.kind == "range" and all(isinstance(p, Static) for p in iteration.parts)
-    if is_range and len(range(*(p.value for p in iteration.parts))) > _FEW:
+    numbers = iteration.known if isinstance(iteration, Range) else None
+    if not _is_known(iteration) and (numbers is None or len(numbers) > _FEW):
         return None
-    if is_range or _is_known(iteration):
-        return iterations.unrolled(lowering, node, iteration)
-    return None
+    return iteration_items.unrolled(lowering, node, iteration)
 
 
 def _chosen(callee: Any) -> handlers.Handler:
@@ -263,9 +256,9 @@ def _chosen(callee: Any) -> handlers.Handler:
             return lowering.inline(node, loops, (iterable,))
         if known_rows is None:
             iteration = iterations.over(lowering, node, iterable)
-            count = lowering.builder.facts.sampled(first_and_rest.trips(lowering, iteration))
+            count = lowering.builder.facts.sampled(iteration_items.length(lowering, iteration))
             if count is not None and _rows(callee, tuple(range(count)), sizes) is not None:
-                items = iterations.unrolled(lowering, node, iteration)
+                items = iteration_items.unrolled(lowering, node, iteration)
                 known_rows = _rows(callee, items, sizes)
         if known_rows is None:
             lowering.unsupported(node, f"`{callee.__name__}` of so many items", "write loops")
@@ -305,8 +298,7 @@ def _islice(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     parts = [None if isinstance(b, Static) and b.value is None else b for b in bounds]
     if isinstance(iterable, Iteration):
         start, stop, step = [None, *parts, None][:3] if len(parts) == 1 else [*parts, None][:3]
-        part = (start or Static(0), stop, step or Static(1))
-        taken = iterations.part_of(lowering, node, iterable, part)
+        taken = iteration_items.slice_of(iterable, start or Static(0), stop, step or Static(1))
         if taken is not None:
             return taken
         iterable = lowering.listed(node, (iterable,), {})
@@ -337,7 +329,7 @@ def _enumerated(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
 
 def _numbered(
     lowering: Lowering, node: Any, lengths: tuple[Any, ...], item: Callable[[TupleOf], Any]
-) -> Iteration:
+) -> Mapped:
     """What is made of each index into an array of this shape, in order."""
     if not lengths:
         lowering.unsupported(node, "an array without axes has no indices", "use its one item")
@@ -352,7 +344,7 @@ def _numbered(
             number = lowering.operate(node, operator.floordiv, number, length)
         return item(TupleOf((number, *index)))
 
-    return Iteration("map", (Iteration("range", (Static(0), count, Static(1))), mapped))
+    return Mapped(Range(Static(0), count), mapped)
 
 
 def _from_iterator(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

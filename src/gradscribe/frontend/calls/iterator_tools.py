@@ -18,7 +18,8 @@ from gradscribe.frontend.memory.iterators import iterator, made
 from gradscribe.frontend.prelude import itertools_prelude as prelude
 from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Iteration, OneShot, Static, TupleOf
+from gradscribe.frontend.values.iterations import Endless, Mapped, Range
+from gradscribe.frontend.values.values import OneShot, Static, TupleOf
 from gradscribe.ir.types import Tuple
 
 
@@ -66,7 +67,7 @@ def _groupby(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
         former[:] = [made(lowering, lambda taker: items, (items,))]
         return TupleOf((key, former[0]))
 
-    return Iteration("map", (rows, row))
+    return Mapped(rows, row)
 
 
 def _tee(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -89,13 +90,13 @@ def _tee(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 def _count(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     names = dict(zip(("start", "step"), arguments, strict=False)) | keywords
     start, step = names.get("start", Static(0)), names.get("step", Static(1))
-    over = Iteration("range", (start, Static(sys.maxsize), step))
+    over = Range(start, Static(sys.maxsize), step)
 
     def item(number: Any) -> Any:
         change = lowering.operate(node, operator.mul, number, step)
         return lowering.operate(node, operator.add, start, change)
 
-    return Iteration("endless", (item, over))
+    return Endless(item, over)
 
 
 def _cycle(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -106,7 +107,7 @@ def _cycle(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         place = lowering.operate(node, operator.mod, number, length)
         return read_item(lowering, node, items, place)
 
-    return Iteration("endless", (item, Iteration("map", (_numbers(), item))))
+    return Endless.by_number(item)
 
 
 def _repeat(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -115,14 +116,7 @@ def _repeat(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
         one = lowering.listed(node, (TupleOf((given[0],)),), {})
         return lowering.operate(node, operator.mul, one, given[1])
 
-    def same(number: Any) -> Any:
-        return given[0]
-
-    return Iteration("endless", (same, Iteration("map", (_numbers(), same))))
-
-
-def _numbers() -> Iteration:
-    return Iteration("range", (Static(0), Static(sys.maxsize), Static(1)))
+    return Endless.by_number(lambda number: given[0])
 
 
 handlers.FUNCTIONS.update(

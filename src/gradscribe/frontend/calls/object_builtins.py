@@ -6,26 +6,26 @@ import copy
 import copyreg
 import dataclasses
 import sys
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.containers import first_and_rest, reducing
 from gradscribe.frontend.containers import iteration as iterations
+from gradscribe.frontend.containers import iteration_items, reducing
 from gradscribe.frontend.kinds import static_values
 from gradscribe.frontend.memory import at_once, iterators, outside, sequences
 from gradscribe.frontend.objects import construction, object_stores
 from gradscribe.frontend.prelude import iteration_prelude, prelude, standard_functions
 from gradscribe.frontend.state import dependencies, handlers
 from gradscribe.frontend.state.frame import Frame
+from gradscribe.frontend.state.knowledge import Early
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes, protocols, standard_classes
 from gradscribe.frontend.structures.instances import class_of, is_object, new_instance
+from gradscribe.frontend.values.iterations import Iteration, Source
 from gradscribe.frontend.values.values import (
     DictRef,
     InstanceRef,
-    Iteration,
     ListRef,
     ObjectRef,
     OneShot,
@@ -293,18 +293,21 @@ def _next(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
             node, "`next` of what is no iterator", "make one: `iter(…)`", python=TypeError
         )
     iteration, early = _partly_taken(lowering, node, item)
-    count = first_and_rest.trips(lowering, iteration)
+    count = iteration_items.length(lowering, iteration)
     if count is not None and count.known == 0:
         return default[0] if default else lowering.raises(node, StopIteration())
     has_first = count is not None and lowering.builder.facts.at_least(count, 1)
-    if iteration.reversed or not (has_first or iterations.is_endless(iteration)):
+    is_reversed = isinstance(iteration, Source) and iteration.reversed
+    if is_reversed or not (has_first or iteration.is_endless):
         lowering.unsupported(node, "`next` of what may have no items", "use a loop, or index")
-    first, rest = first_and_rest.divide(lowering, node, iteration)
-    iterators.put_back(lowering, item, replace(rest, early=early))
+    first, rest = iteration_items.first_and_rest(lowering, node, iteration)
+    iterators.put_back(lowering, item, rest, early)
     return first
 
 
-def _partly_taken(lowering: Lowering, node: Any, item: OneShot) -> tuple[Iteration, Any]:
+def _partly_taken(
+    lowering: Lowering, node: Any, item: OneShot
+) -> tuple[Iteration, tuple[Early, ...]]:
     """What an iterator runs over of which one item is taken, and what was computed at once."""
     depth, lowering.loops.iterable = len(lowering.generators.early), node
     lowering.generators.leaving = True

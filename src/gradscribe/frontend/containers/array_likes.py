@@ -13,7 +13,8 @@ from gradscribe.frontend.memory.iterators import taken
 from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.indices import as_array
-from gradscribe.frontend.values.values import Iteration, ListRef, OneShot, Ref, Static, TupleOf
+from gradscribe.frontend.values.iterations import Range
+from gradscribe.frontend.values.values import ListRef, OneShot, Ref, Static, TupleOf
 from gradscribe.ir.core import Method, Primitive, Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Scalar, Sequence, Tuple
@@ -73,7 +74,7 @@ def is_of_numpy(operand: Any) -> bool:
 
 def _counted(lowering: Lowering, node: Any, item: Any) -> Any:
     """A range as the array of its numbers."""
-    if not isinstance(item, Iteration) or item.kind != "range":
+    if not isinstance(item, Range):
         return item
     numbers = lowering.call(node, Static(np.arange), item.parts, {})
     return lowering.call(node, Static(np.flip), (numbers,), {}) if item.reversed else numbers

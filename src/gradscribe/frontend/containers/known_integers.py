@@ -18,7 +18,8 @@ from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state import known_inputs
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import protocols
-from gradscribe.frontend.values.values import Iteration, ListRef, Ref, Static, TupleOf, is_number
+from gradscribe.frontend.values.iterations import Iteration
+from gradscribe.frontend.values.values import ListRef, Ref, Static, TupleOf, is_number
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import INT, Array, Opaque, Scalar, is_differentiable
 

@@ -11,9 +11,9 @@ from gradscribe.frontend.memory import outside, sequences
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import protocols
+from gradscribe.frontend.values.iterations import Range
 from gradscribe.frontend.values.values import (
     DictRef,
-    Iteration,
     ListRef,
     Ref,
     Static,
@@ -37,7 +37,7 @@ def length(lowering: Lowering, item: Any) -> Any:
         return Static(len(item.items))
     if isinstance(item, Static):
         return Static(len(item.value))
-    if isinstance(item, Iteration) and item.kind == "range":
+    if isinstance(item, Range):
         return ranges.length(lowering, item)
     value = lowering.contents[item.storage] if isinstance(item, (ListRef, DictRef)) else None
     if isinstance(value, (tuple, dict)):

@@ -10,11 +10,22 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend.containers import lengths
+from gradscribe.frontend.containers import iteration_items
 from gradscribe.frontend.containers.subscripts import read_item
 from gradscribe.frontend.kinds import ranges
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Iteration, ListRef, Ref, Static, Storage, TupleOf
+from gradscribe.frontend.values.iterations import (
+    Enumerated,
+    ItemsByIndex,
+    Iteration,
+    ListItems,
+    Mapped,
+    Range,
+    Rows,
+    Source,
+    Zip,
+)
+from gradscribe.frontend.values.values import ListRef, Ref, Static, Storage, TupleOf
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import IterableKind, LoopShape, Value
 from gradscribe.ir.types import Array, Scalar, Sequence, Type, one_of
@@ -30,10 +41,7 @@ class Columns:
     bind: Callable[[Any], Any]
     iteration: Iteration
     trip: Symbol
-
-    @property
-    def reversed(self) -> bool:
-        return self.iteration.reversed
+    reversed: bool
 
     def rows(self, items: list[Value]) -> dict[Value, Value]:
         """The arrays that the items are rows of."""
@@ -50,85 +58,72 @@ def columns_of(lowering: Lowering, node: Any, iteration: Iteration, target: Any)
     items: list[tuple[Type, str, frozenset[Storage]]] = []
 
     def add(part: Iteration, name: Any) -> Callable[[Any], Any]:
-        if part.kind == "zip":
-            names = name.elts if isinstance(name, gast.Tuple) else []
-            below = [add(p, names[i] if i < len(names) else None) for i, p in enumerate(part.parts)]
-            return lambda values: TupleOf(tuple(take(values) for take in below))
-        if part.kind == "enumerate":
-            return add(_enumerated(lowering, node, part), name)
-        if part.kind == "map":
-            below_map = add(part.parts[0], None)
-            return lambda values: part.parts[1](below_map(values))
-        if part.kind == "items":
-            index = add(part.parts[0], None)
-            return lambda values: read_item(lowering, node, part.parts[1], index(values))
-        kind, values, item = _simple(
-            lowering, node, part, trip, nested=bool(kinds) or part is not iteration
-        )
+        match part:
+            case Zip(inner):
+                names = name.elts if isinstance(name, gast.Tuple) else []
+                below = [add(p, names[i] if i < len(names) else None) for i, p in enumerate(inner)]
+                return lambda values: TupleOf(tuple(take(values) for take in below))
+            case Enumerated():
+                return add(_numbered(lowering, node, part), name)
+            case Mapped(over, function):
+                item = add(over, None)
+                return lambda values: function(item(values))
+            case ItemsByIndex(owner, indices):
+                index = add(indices, None)
+                return lambda values: read_item(lowering, node, owner, index(values))
+        nested = bool(kinds) or part is not iteration
+        kind, given, type_, shared = _simple(lowering, node, part, trip, nested)
         kinds.append(kind)
-        operands.extend(values)
-        items.append((item[0], name.id if isinstance(name, gast.Name) else "", item[1]))
+        operands.extend(given)
+        items.append((type_, name.id if isinstance(name, gast.Name) else "", shared))
         return next
 
     bind = add(iteration, target)
-    return Columns(tuple(kinds), tuple(operands), tuple(items), bind, iteration, trip)
+    is_reversed = isinstance(iteration, Source) and iteration.reversed
+    return Columns(tuple(kinds), tuple(operands), tuple(items), bind, iteration, trip, is_reversed)
 
 
-def _enumerated(lowering: Lowering, node: Any, part: Iteration) -> Iteration:
+def _numbered(lowering: Lowering, node: Any, part: Enumerated) -> Zip:
     """`enumerate(xs, start)` as a zip with a range, at least as long as xs."""
-    inner, start = part.parts
-    first = inner
-    while first.kind in ("zip", "enumerate", "map"):
-        first = first.parts[0]
-    count = _trips(lowering, node, first)
-
+    start, count = part.start, _count(lowering, node, next(part.sources))
     from_zero = isinstance(start, Static) and start.value == 0
     stop = count if from_zero else lowering.operate(node, operator.add, start, count)
-    return Iteration("zip", (Iteration("range", (start, stop, Static(1))), inner))
+    return Zip((Range(start, stop), part.over))
 
 
-def _trips(lowering: Lowering, node: Any, part: Iteration) -> Any:
-    if part.kind == "items":
-        part = part.parts[0]
-    if part.kind == "range":
-        start, stop, step = part.parts
-        if step != Static(1):
-            return ranges.length(lowering, part)
-
-        if isinstance(start, Static) and start.value == 0:
-            return stop
-        return lowering.operate(node, operator.sub, stop, start)
-    return lengths.length(lowering, part.parts[0])
+def _count(lowering: Lowering, node: Any, source: Iteration) -> Any:
+    """How many items there are; of a range that ends before it starts, a negative number."""
+    if isinstance(source, ItemsByIndex):
+        source = source.indices
+    if isinstance(source, Range) and source.step == Static(1):
+        if isinstance(source.start, Static) and source.start.value == 0:
+            return source.stop
+        return lowering.operate(node, operator.sub, source.stop, source.start)
+    return iteration_items.count(lowering, source)
 
 
 def _simple(
     lowering: Lowering, node: Any, part: Iteration, trip: Symbol, nested: bool
-) -> tuple[IterableKind, list[Value], tuple[Type, frozenset[Storage]]]:
-    """The kind, operands and item of one iterable."""
-    none: frozenset[Storage] = frozenset()
-    if part.kind == "range":
+) -> tuple[IterableKind, list[Value], Type, frozenset[Storage]]:
+    """The kind and operands of one iterable, the type of its items, and what they share."""
+    if isinstance(part, Range):
         if part.reversed and nested:
             part = ranges.backwards(lowering, part)
-        values = [lowering.value(p) for p in part.parts]
+        ends = [lowering.value(p) for p in part.parts]
         number = Symbol("i") if part.reversed else trip
-        return "range", values, (_range_item(lowering, values, number), none)
-    owner = part.parts[0]
-    if part.kind == "array":
-        if part.reversed and nested:
-            owner = read_item(lowering, node, owner, slice(None, None, Static(-1)))
-        value = lowering.value(owner)
-        assert isinstance(value.type, Array)
-        dims = value.type.dims[1:]
-        lowering.builder.facts.bound(trip, value.type.dims[0] - Affine.of(trip) - 1)
-        item: Type = (
-            replace(value.type, dims=dims) if dims else Scalar(value.type.dtype, weak=False)
-        )
-        return "array", [value], (item, _shared(owner))
+        return "range", ends, _range_item(lowering, ends, number), frozenset()
+    assert isinstance(part, (Rows, ListItems))
+    owner = part.owner
     if part.reversed and nested:
-        owner = read_item(lowering, node, owner, slice(None, None, Static(-1)))
+        owner = iteration_items.backwards(lowering, node, owner)
     value = lowering.value(owner)
-    assert isinstance(value.type, Sequence)
-    return "sequence", [value], (one_of(value.type.item), _shared(owner))
+    if isinstance(value.type, Sequence):
+        return "sequence", [value], one_of(value.type.item), _shared(owner)
+    assert isinstance(value.type, Array)
+    dims = value.type.dims[1:]
+    lowering.builder.facts.bound(trip, value.type.dims[0] - Affine.of(trip) - 1)
+    item = replace(value.type, dims=dims) if dims else Scalar(value.type.dtype, weak=False)
+    return "array", [value], item, _shared(owner)
 
 
 def _shared(owner: Any) -> frozenset[Storage]:

@@ -15,10 +15,10 @@ from gradscribe.frontend.memory.iterators import taken
 from gradscribe.frontend.memory.sequences import holds_numbers, known_items, new_list
 from gradscribe.frontend.prelude import prelude
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.iterations import KnownItems
 from gradscribe.frontend.values.values import (
     ALL,
     DictRef,
-    Iteration,
     ListRef,
     Ref,
     Static,
@@ -39,8 +39,8 @@ def items_of(lowering: Lowering, item: Any) -> tuple[Any, ...] | None:
         isinstance(item, Static) and isinstance(item.value, (str, set, frozenset, tuple))
     ):
         return lowering.unpacked(None, item)
-    if isinstance(item, Iteration) and item.kind == "static":
-        return item.parts[::-1] if item.reversed else item.parts
+    if isinstance(item, KnownItems):
+        return item.in_order(item.items)
     return None
 
 

@@ -23,10 +23,10 @@ from gradscribe.frontend.structures import items_at_a_number, protocols
 from gradscribe.frontend.structures.indices import Step, step_of
 from gradscribe.frontend.structures.keyed import by_computed_key, check_hash, known_key
 from gradscribe.frontend.values import texts
+from gradscribe.frontend.values.iterations import Range
 from gradscribe.frontend.values.values import (
     DictRef,
     FlatRef,
-    Iteration,
     ListRef,
     ObjectRef,
     Ref,
@@ -78,7 +78,7 @@ def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
             return Static(owner.value[place.value])
         except (TypeError, LookupError) as error:
             lowering.raises(node, error, f"this item cannot be read: {error}")
-    if isinstance(owner, Iteration) and owner.kind == "range":
+    if isinstance(owner, Range):
         return ranges.section(lowering, node, owner, index)
     if unknown.is_opaque(owner) or texts.is_text(owner):
         return unknown.operate(lowering, node, operator.getitem, (owner, index))

@@ -7,16 +7,17 @@ import operator
 from typing import Any
 
 from gradscribe.frontend.containers import iteration as iterations
+from gradscribe.frontend.containers import iteration_items
 from gradscribe.frontend.containers.lengths import raise_for_length
 from gradscribe.frontend.containers.subscripts import read_item
 from gradscribe.frontend.memory import at_once, iterators, outside
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances
+from gradscribe.frontend.values.iterations import Iteration
 from gradscribe.frontend.values.values import (
     DictRef,
     FlatRef,
-    Iteration,
     ListRef,
     OneShot,
     Ref,
@@ -52,7 +53,7 @@ def unpacked(
     if isinstance(item, Static) and isinstance(item.value, _STATIC_ITEMS):
         return tuple(Static(i) for i in item.value)
     if isinstance(item, Iteration):
-        return iterations.unrolled(lowering, node, item)
+        return iteration_items.unrolled(lowering, node, item)
     if isinstance(item, Ref):
         type_ = lowering.load(item).type
         assert isinstance(type_, Array)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence as Items
 from dataclasses import replace
 
-from gradscribe.frontend.containers.first_and_rest import trips
+from gradscribe.frontend.containers import iteration_items
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Iteration
+from gradscribe.frontend.values.iterations import Iteration
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import Sequence, Type
@@ -40,7 +40,7 @@ def grown(
 
 
 def _count(lowering: Lowering, iteration: Iteration) -> Affine | None:
-    number = trips(lowering, iteration)
+    number = iteration_items.length(lowering, iteration)
     if number is None or not lowering.builder.facts.at_least(number, 0):
         return None
     return number

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.frontend.containers import first_and_rest
+from gradscribe.frontend.containers import iteration_items
 from gradscribe.frontend.containers.loop_columns import Columns
 from gradscribe.frontend.control import list_lengths
 from gradscribe.frontend.expressions.expressions import condition
@@ -29,7 +29,8 @@ from gradscribe.frontend.state.interruptions import LateReadError
 from gradscribe.frontend.state.knowledge import Attempts, State, Trip
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.syntax.bindings import assigned_names
-from gradscribe.frontend.values.values import Cell, Either, Iteration, Static, Storage, Unbound
+from gradscribe.frontend.values.iterations import Iteration
+from gradscribe.frontend.values.values import Cell, Either, Static, Storage, Unbound
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Block, LoopShape, Operation, Value
 from gradscribe.ir.types import Type
@@ -157,7 +158,7 @@ _MISSING = Unbound("")
 
 def _tells_trips(lowering: Lowering, node: Any, columns: Columns | None) -> Any:
     """Whether the loop makes a trip, where that can be told from what it runs over."""
-    return columns and first_and_rest.has_trips(lowering, node, columns.iteration)
+    return columns and iteration_items.has_first(lowering, node, columns.iteration)
 
 
 def _without_trips(
@@ -330,7 +331,7 @@ class _Attempt:
         """The number of trips, which is known where the loop runs over all of an iteration."""
         lengths, facts = self.carried.lengths, self.lowering.builder.facts
         if whole is not None and lengths.counts_trips:
-            trips = first_and_rest.trips(self.lowering, whole)
+            trips = iteration_items.length(self.lowering, whole)
             if trips is not None:
                 return facts.maximum(trips, Affine.of(0))
         return Affine.of(Symbol("trips"))

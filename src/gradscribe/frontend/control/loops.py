@@ -12,8 +12,8 @@ from typing import Any
 import gast
 
 from gradscribe.errors import AliasingError, UnsupportedError
-from gradscribe.frontend.containers import first_and_rest
 from gradscribe.frontend.containers import iteration as iterations
+from gradscribe.frontend.containers import iteration_items
 from gradscribe.frontend.containers.lists import ChangedInLoopError
 from gradscribe.frontend.containers.loop_columns import columns_of
 from gradscribe.frontend.control.loop_operation import TestWithEffectsError, after, run_loop
@@ -30,7 +30,16 @@ from gradscribe.frontend.state.knowledge import Attempts
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.state.trial import Trial
 from gradscribe.frontend.structures import class_attributes, instances
-from gradscribe.frontend.values.values import Iteration, ListRef, Static, Storage, ViewOf
+from gradscribe.frontend.values.iterations import (
+    Endless,
+    Iteration,
+    KnownItems,
+    ListItems,
+    Range,
+    Rows,
+    Source,
+)
+from gradscribe.frontend.values.values import ListRef, Ref, Static, Storage, ViewOf
 from gradscribe.ir.core import Value
 
 
@@ -50,17 +59,17 @@ def _run_for(lowering: Lowering, node: Any) -> None:
         _run_rewritten(lowering, *by_next(lowering, node, over))
         return
     iteration, taken = _iteration(lowering, node, over)
-    if iterations.is_endless(iteration) and not _ends(node):
+    if iteration.is_endless and not _ends(node):
         lowering.unsupported(
             node.iter,
             "this loop takes the items of what has no end",
             "take as many as are needed: zip with a range, or `itertools.islice(…, n)`",
         )
-    if iteration.kind == "endless":
-        iteration = iteration.parts[1]
+    if isinstance(iteration, Endless):
+        iteration = iteration.over
     loops = lowering.loops
     depth, sliced = len(loops.iterated), len(loops.sliced)
-    loops.iterated += [over] if isinstance(over, ListRef) else first_and_rest.arrays(iteration)
+    loops.iterated += [over] if isinstance(over, ListRef) else _arrays(iteration)
     trial = lowering.trial()
     try:
         _run_over(lowering, node, iteration)
@@ -74,6 +83,11 @@ def _run_for(lowering: Lowering, node: Any) -> None:
         del lowering.loops.sliced[sliced:]
     trial.take_back()
     _run_rewritten(lowering, *by_place(node, over))
+
+
+def _arrays(iteration: Iteration) -> list[Ref | ListRef]:
+    """The arrays over whose rows, and the lists over whose items, an iteration runs."""
+    return [s.owner for s in iteration.sources if isinstance(s, (Rows, ListItems))]
 
 
 def _run_rewritten(lowering: Lowering, names: dict[str, Any], loop: Any) -> None:
@@ -109,7 +123,7 @@ def _ends(node: Any) -> bool:
 
 
 def _run_over(lowering: Lowering, node: Any, iteration: Iteration) -> None:
-    if _is_static(iteration):
+    if any(isinstance(source, KnownItems) for source in iteration.sources):
         _unroll(lowering, node, iteration)
         return
     if _is_empty(lowering, iteration):
@@ -125,7 +139,7 @@ def _run_counted(lowering: Lowering, node: Any, iteration: Iteration, peels: int
     if there is one."""
     own = lowering.loops.attempts
     if _BY_INDEX in own.ways:
-        iteration = first_and_rest.by_index(lowering, node, iteration)
+        iteration = iteration_items.by_index(lowering, node, iteration)
     trial = lowering.trial()
 
     def may_peel() -> bool:
@@ -135,10 +149,7 @@ def _run_counted(lowering: Lowering, node: Any, iteration: Iteration, peels: int
     if way in own.ways and may_peel():
         _peel(lowering, node, iteration, peels)
         return
-    arrays, asked = (
-        list(first_and_rest.arrays(iteration)),
-        lowering.builder.facts.unknown_broadcasts,
-    )
+    arrays, asked = _arrays(iteration), lowering.builder.facts.unknown_broadcasts
     try:
         run_loop(lowering, node, columns_of(lowering, node, iteration, node.target), may_peel)
     except FirstTripError:
@@ -209,16 +220,16 @@ def _unroll_instead(
 def _trips_made(lowering: Lowering, iteration: Iteration, may_assume: bool) -> int | None:
     """The number of trips, where that is known; or in the specializing call, where it may be
     assumed."""
-    if iteration.kind == "range" and all(isinstance(p, Static) for p in iteration.parts):
-        return len(range(*(p.value for p in iteration.parts)))
+    if isinstance(iteration, Range) and iteration.known is not None:
+        return len(iteration.known)
     if not may_assume:
         return None
-    return lowering.builder.facts.sampled(first_and_rest.trips(lowering, iteration))
+    return lowering.builder.facts.sampled(iteration_items.length(lowering, iteration))
 
 
 def _is_empty(lowering: Lowering, iteration: Iteration) -> bool:
     """Whether this runs over a list that is known to have no items."""
-    return iteration.kind == "sequence" and sequences.is_empty(lowering, iteration.parts[0])
+    return isinstance(iteration, ListItems) and sequences.is_empty(lowering, iteration.owner)
 
 
 _MAX_PEELED = 4
@@ -229,18 +240,20 @@ def _is_peelable(lowering: Lowering, node: Any, iteration: Iteration) -> bool:
     """Whether it is known if there is a first trip, and no exit can be taken in it."""
     if any(isinstance(n, _EXITS) for b in node.body for n in gast.walk(b)):
         return False
-    trips = None if iteration.reversed else first_and_rest.trips(lowering, iteration)
-    return trips is not None and lowering.builder.facts.at_least(trips, 1) is not None
+    if isinstance(iteration, Source) and iteration.reversed:
+        return False
+    count = iteration_items.length(lowering, iteration)
+    return count is not None and lowering.builder.facts.at_least(count, 1) is not None
 
 
 def _peel(lowering: Lowering, node: Any, iteration: Iteration, peels: int) -> None:
     """Lower the first trip by itself, and then a loop over the rest."""
-    trips = first_and_rest.trips(lowering, iteration)
-    assert trips is not None
-    if not lowering.builder.facts.at_least(trips, 1):
+    count = iteration_items.length(lowering, iteration)
+    assert count is not None
+    if not lowering.builder.facts.at_least(count, 1):
         lowering.statements(node.orelse)
         return
-    first, rest = first_and_rest.divide(lowering, node, iteration)
+    first, rest = iteration_items.first_and_rest(lowering, node, iteration)
     lowering.assign(node.target, first)
     lowering.frame.loops.append(node.lineno)
     lowering.statements(node.body)
@@ -325,10 +338,9 @@ def _run_trips(lowering: Lowering, node: Any, run: Callable[[int], bool]) -> Non
 
 def _owners(iteration: Iteration) -> list[Storage]:
     """The storages of the lists and dicts of known items that an iteration runs over."""
-    owner = iteration.owner
-    own = owner.owner if isinstance(owner, ViewOf) else owner
-    below = [s for part in iteration.parts if isinstance(part, Iteration) for s in _owners(part)]
-    return below if own is None else [own.storage, *below]
+    known = (source for source in iteration.sources if isinstance(source, KnownItems))
+    owners = (i.owner.owner if isinstance(i.owner, ViewOf) else i.owner for i in known)
+    return [owner.storage for owner in owners if owner is not None]
 
 
 def _check_size(
@@ -345,26 +357,15 @@ def _check_size(
         error = RuntimeError("dictionary changed size during iteration")
         what = "this loop changes the size of the dict that it runs over"
         lowering.raises(node.iter, error, what, "loop over a copy: `for key in list(d):`")
-    if _is_reversed(iteration):
+    if any(isinstance(source, Source) and source.reversed for source in iteration.sources):
         raise ChangedInLoopError(owner, lowering.location(node.iter))
-
-
-def _is_reversed(iteration: Iteration) -> bool:
-    below = (part for part in iteration.parts if isinstance(part, Iteration))
-    return iteration.reversed or any(map(_is_reversed, below))
-
-
-def _is_static(iteration: Iteration) -> bool:
-    if iteration.kind in ("zip", "enumerate", "map"):
-        return any(_is_static(p) for p in iteration.parts if isinstance(p, Iteration))
-    return iteration.kind == "static"
 
 
 def _items_in_trip(
     lowering: Lowering, node: Any, iteration: Iteration
 ) -> Callable[[], tuple[Any, ...]]:
     """Gives the items as they are when it is called."""
-    first, owners = iterations.unrolled(lowering, node.iter, iteration), _owners(iteration)
+    first, owners = iteration_items.unrolled(lowering, node.iter, iteration), _owners(iteration)
     held = {owner: lowering.contents[owner] for owner in owners}
 
     def items() -> tuple[Any, ...]:
@@ -372,7 +373,7 @@ def _items_in_trip(
             return first
         for owner, contents in held.items():
             _check_size(lowering, node, owner, contents, iteration)
-        return iterations.unrolled(lowering, node.iter, iteration)
+        return iteration_items.unrolled(lowering, node.iter, iteration)
 
     return items
 
@@ -381,7 +382,7 @@ def _unroll(lowering: Lowering, node: Any, iteration: Iteration) -> None:
     """Run the trips one by one. The items of lists and dicts are what they are in the trip; lists
     may grow, dicts may not."""
     lowering.builder.begin_statement()
-    plain, mapped = iterations.without_maps(iteration)
+    plain, mapped = iteration_items.without_maps(iteration)
     items = _items_in_trip(lowering, node, plain)
     count = len(items())
 

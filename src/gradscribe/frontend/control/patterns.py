@@ -27,9 +27,9 @@ from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.instances import class_of, is_object
 from gradscribe.frontend.structures.standard_classes import class_in_python
+from gradscribe.frontend.values.iterations import Range
 from gradscribe.frontend.values.values import (
     DictRef,
-    Iteration,
     ListRef,
     ObjectRef,
     Ref,
@@ -193,8 +193,9 @@ def _is_sequence(item: Any) -> bool:
 def _no_match(lowering: Lowering, pattern: Any, item: Any, taken_apart: type) -> bool:
     """False of what a pattern for sequences or mappings does not match; other objects that Python
     takes apart, or may, are refused."""
-    if isinstance(item, Iteration):
-        cls: type | None = range if item.kind == "range" else None
+    cls: type | None
+    if isinstance(item, Range):
+        cls = range
     elif is_object(item):
         cls = class_in_python(item) or class_of(item)
     elif unknown.is_opaque(item):

@@ -28,12 +28,12 @@ from gradscribe.frontend.opaque import foreign, unknown
 from gradscribe.frontend.state import dependencies, handlers, wording
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes, instances
+from gradscribe.frontend.values.iterations import Range
 from gradscribe.frontend.values.values import (
     PLAIN_NUMBERS,
     BoundMethod,
     DictRef,
     FlatRef,
-    Iteration,
     ListRef,
     ObjectRef,
     OneShot,
@@ -92,14 +92,13 @@ def _classes_of(owner: Any) -> tuple[type, ...]:
         return (_VIEWS[owner.kind],)
     if isinstance(owner, TupleOf):
         return (owner.cls,)
-    if isinstance(owner, Iteration):
-        return (range,) if owner.kind == "range" else ()
     return _CLASSES.get(type(owner), ())
 
 
 _VIEWS = {"keys": KeysView, "values": ValuesView, "items": ItemsView}
 _CLASSES = {
     ListRef: (list,),
+    Range: (range,),
     DictRef: (dict, collections.OrderedDict),
     OneShot: (types.GeneratorType, type(iter(())), itertools.chain),
 }

@@ -29,7 +29,8 @@ from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.syntax import function_texts
 from gradscribe.frontend.syntax.bindings import assigned_names, read_places
 from gradscribe.frontend.syntax.source import Source
-from gradscribe.frontend.values.values import Iteration, LocalFunction, Made, Static
+from gradscribe.frontend.values.iterations import Iteration, Mapped
+from gradscribe.frontend.values.values import LocalFunction, Made, Static
 
 _ITEMS, _FIRST, _END = ".items", ".0", ".end"
 """Names that no program can have: what is being made, what the first `for` runs over, what `next`
@@ -70,7 +71,7 @@ def _one_by_one(lowering: Lowering, outer: Frame, node: Any, over: Iteration) ->
     def item(given: Any) -> Any:
         return _run_in(lowering, outer, node, [target, gast.Return(node.elt)], {_FIRST: given})
 
-    return Iteration("map", (over, item))
+    return Mapped.of(over, item)
 
 
 def set_of(lowering: Lowering, node: Any) -> Any:

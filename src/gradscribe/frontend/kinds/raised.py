@@ -23,11 +23,11 @@ from gradscribe.frontend.kinds.examples import Examples, RaisedError, UnknownErr
 from gradscribe.frontend.state import known_inputs, wording
 from gradscribe.frontend.state.interruptions import MisfitError, unknown_type
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.iterations import Iteration, Range
 from gradscribe.frontend.values.values import (
     BoundMethod,
     DictRef,
     InstanceRef,
-    Iteration,
     ListRef,
     LocalFunction,
     OneShot,
@@ -160,8 +160,6 @@ def _stand_in(lowering: Lowering, item: Any) -> Any:
         return item.value
     if isinstance(item, Static) and isinstance(item.value, (str, bytes, range, set, frozenset)):
         return item.value
-    if isinstance(item, Iteration) and item.kind == "range":
-        return range(0)
     type_ = lowering.load(item).type if isinstance(item, Ref) else getattr(item, "type", None)
     if not isinstance(type_, (Array, Scalar)):
         raise UnknownError
@@ -173,6 +171,7 @@ _STAND_INS: dict[type, Callable[[], Any]] = {
     ListRef: list,
     DictRef: dict,
     TupleOf: tuple,
+    Range: lambda: range(0),
     OneShot: lambda: iter(()),
     LocalFunction: lambda: lambda: None,
     BoundMethod: lambda: lambda: None,

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import operator
+from dataclasses import replace
 from typing import Any
 
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Iteration, Static
+from gradscribe.frontend.values.iterations import Range
+from gradscribe.frontend.values.values import Static
 
 
-def length(lowering: Lowering, owner: Iteration) -> Any:
+def length(lowering: Lowering, owner: Range) -> Any:
     """`len(owner)`."""
+    if owner.known is not None:
+        return Static(len(owner.known))
     first, end, step = owner.parts
-    if all(isinstance(part, Static) for part in owner.parts):
-        return Static(len(range(first.value, end.value, step.value)))
     if step == Static(1):
         difference = lowering.operate(None, operator.sub, end, first)
     else:
@@ -23,7 +25,7 @@ def length(lowering: Lowering, owner: Iteration) -> Any:
     return lowering.call(None, Static(max), (difference, Static(0)), {})
 
 
-def backwards(lowering: Lowering, owner: Iteration) -> Iteration:
+def backwards(lowering: Lowering, owner: Range) -> Range:
     """The range of the same numbers from the last to the first."""
     first, end, step = owner.parts
     if step == Static(1):
@@ -33,15 +35,14 @@ def backwards(lowering: Lowering, owner: Iteration) -> Iteration:
         steps = lowering.operate(None, operator.mul, trips, step)
         last = lowering.operate(None, operator.add, first, steps)
     before = lowering.operate(None, operator.sub, first, step)
-    return Iteration("range", (last, before, lowering.operate(None, operator.neg, step)))
+    return Range(last, before, lowering.operate(None, operator.neg, step))
 
 
-def section(lowering: Lowering, node: Any, owner: Iteration, index: Any) -> Any:
+def section(lowering: Lowering, node: Any, owner: Range, index: Any) -> Any:
     """`owner[index]` of a range, for a slice of known numbers. A range that ends before it starts
     is empty, so that a start needs no bound from above, and an end counted from behind none."""
-    known = all(isinstance(part, Static) for part in owner.parts) and not owner.reversed
-    if known and isinstance(index, Static):
-        numbers = range(*(part.value for part in owner.parts))
+    numbers = None if owner.reversed else owner.known
+    if numbers is not None and isinstance(index, Static):
         try:
             return Static(numbers[index.value])
         except (IndexError, TypeError, ValueError) as error:
@@ -52,8 +53,8 @@ def section(lowering: Lowering, node: Any, owner: Iteration, index: Any) -> Any:
         if step == 0:
             lowering.raises(node, ValueError("slice step cannot be zero"))
         if (start, stop, step) == (None, None, -1):
-            return Iteration("range", owner.parts, not owner.reversed)
-        counts_up = owner.parts[2] == Static(1) and not owner.reversed
+            return replace(owner, reversed=not owner.reversed)
+        counts_up = owner.step == Static(1) and not owner.reversed
         if counts_up and (start or 0) >= 0 and (step or 1) > 0:
             return _counted(lowering, node, owner, start or 0, stop, step or 1)
     return lowering.unsupported(
@@ -64,14 +65,13 @@ def section(lowering: Lowering, node: Any, owner: Iteration, index: Any) -> Any:
 
 
 def _counted(
-    lowering: Lowering, node: Any, owner: Iteration, start: int, stop: int | None, step: int
-) -> Iteration:
-
-    first, end, _ = owner.parts
+    lowering: Lowering, node: Any, owner: Range, start: int, stop: int | None, step: int
+) -> Range:
+    first, end = owner.start, owner.stop
     if stop is not None:
         base = end if stop < 0 else first
         last = lowering.operate(node, operator.add, base, Static(stop))
         end = last if stop < 0 else lowering.call(node, Static(min), (last, end), {})
     if start:
         first = lowering.operate(node, operator.add, first, Static(start))
-    return Iteration("range", (first, end, Static(step)))
+    return Range(first, end, Static(step))

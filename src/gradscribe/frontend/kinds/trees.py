@@ -16,13 +16,13 @@ from typing import Any
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.syntax.function_texts import names_in
+from gradscribe.frontend.values.iterations import Iteration
 from gradscribe.frontend.values.values import (
     BoundMethod,
     Cell,
     DictRef,
     Either,
     InstanceRef,
-    Iteration,
     ListRef,
     LocalFunction,
     Manager,
@@ -144,6 +144,8 @@ def leads_to(lowering: Lowering, item: Any) -> Iterable[Any]:
     are in; what a function captures, a method is bound to, an iterator is made of."""
     if isinstance(item, InstanceRef):
         return map(DictRef, lowering.cells(item))
+    if isinstance(item, Iteration):
+        return item.parts
     parts = parts_of(item, lowering.contents)
     if parts is not None:
         return parts.items
@@ -155,7 +157,6 @@ _LINKS: dict[type, Callable[[Any], Iterable[Any]]] = {
     Either: lambda item: (item.first, item.second),
     BoundMethod: lambda item: (item.receiver,),
     Super: lambda item: (item.receiver,),
-    Iteration: lambda item: item.parts,
     OneShot: lambda item: item.holds,
     Manager: lambda item: (*item.arguments, *item.keywords.values()),
     LocalFunction: lambda item: (

@@ -9,15 +9,16 @@ than a wish, it is refused.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gradscribe.frontend.memory import at_once
+from gradscribe.frontend.state.knowledge import Early
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.iterations import ItemsByIndex, Iteration, KnownItems, Range
 from gradscribe.frontend.values.values import (
     DictRef,
     FlatRef,
-    Iteration,
     ListRef,
     Made,
     OneShot,
@@ -32,6 +33,14 @@ Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
 
 _TAKEN, _REST = "taken", "rest"
 """Whether the items are taken; after a `next`, what is left (else None)."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Rest:
+    """What is left of an iterator. early: what was computed at once of it (see `at_once`)."""
+
+    iteration: Iteration
+    early: tuple[Early, ...]
 
 
 def made(
@@ -96,7 +105,7 @@ def handed_over(lowering: Lowering, node: Any, turn: Storage) -> Iteration | Non
     """Hand an iterator to who takes its items; what is left of them, None if that is all."""
     flag, rest = lowering.contents[turn].values()
     is_outside = bool(lowering.loops.trips) and turn.serial < lowering.loops.trips[-1].serial
-    is_known = isinstance(flag, Static) and isinstance(rest, (Static, Iteration))
+    is_known = isinstance(flag, Static) and isinstance(rest, (Static, Rest))
     if is_outside or not is_known or flag.value:
         what = "a loop takes the items of an iterator that is made before it"
         lowering.unsupported(
@@ -105,21 +114,27 @@ def handed_over(lowering: Lowering, node: Any, turn: Storage) -> Iteration | Non
             "make a list of it first, as in `pairs = list(zip(a, b))`",
         )
     lowering.contents[turn] = {_TAKEN: Static(True), _REST: Static(None)}
-    if not isinstance(rest, Iteration):
+    if not isinstance(rest, Rest):
         return None
     at_once.check_unchanged(
         lowering, node, rest.early, "since its first items were taken, the program changes"
     )
     lowering.generators.early += rest.early
-    return renewed(rest)
+    return _renewed(lowering, node, rest.iteration)
 
 
-def renewed(rest: Iteration) -> Iteration:
-    """What is left of an iteration, as it is now."""
-    if rest.renew is not None:
-        return rest.renew()
-    parts = (renewed(part) if isinstance(part, Iteration) else part for part in rest.parts)
-    return replace(rest, parts=tuple(parts))
+def _renewed(lowering: Lowering, node: Any, rest: Iteration) -> Iteration:
+    """What is left of an iteration, as it is now: the items of a list may have changed."""
+    match rest:
+        case KnownItems(items, owner, skipped) if owner is not None:
+            now = lowering.unpacked(node, owner)
+            if not isinstance(owner, ListRef) and len(now) != skipped + len(items):
+                lowering.raises(node, RuntimeError("dictionary changed size during iteration"))
+            return replace(rest, items=now[skipped:])
+        case ItemsByIndex(owner, indices, True):
+            stop = lowering.call(node, Static(len), (owner,), {})
+            return replace(rest, indices=Range(indices.start, stop))
+    return rest.with_inner([_renewed(lowering, node, one) for one in rest.inner])
 
 
 def end(lowering: Lowering, item: OneShot) -> None:
@@ -128,9 +143,9 @@ def end(lowering: Lowering, item: OneShot) -> None:
         lowering.contents[item.storage] = {_TAKEN: Static(True), _REST: Static(None)}
 
 
-def put_back(lowering: Lowering, item: OneShot, rest: Iteration) -> None:
+def put_back(lowering: Lowering, item: OneShot, rest: Iteration, early: tuple[Early, ...]) -> None:
     """Leave what was not taken of an iterator for those who come later."""
-    lowering.contents[item.storage] = {_TAKEN: Static(False), _REST: rest}
+    lowering.contents[item.storage] = {_TAKEN: Static(False), _REST: Rest(rest, early)}
 
 
 def iterator(handler: Handler) -> Handler:

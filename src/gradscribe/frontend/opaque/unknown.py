@@ -24,8 +24,8 @@ from gradscribe.frontend.state.interruptions import unknown_type
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.run_time_arguments import argument_of
 from gradscribe.frontend.values import texts
+from gradscribe.frontend.values.iterations import Iteration
 from gradscribe.frontend.values.values import (
-    Iteration,
     ListRef,
     ObjectRef,
     Ref,

@@ -137,6 +137,7 @@ _DESCRIPTIONS = {
     "BoundMethod": "method",
     "LocalFunction": "function",
     "Iteration": "iterator",
+    "Rest": "iterator",
     "OneShot": "iterator",
     "Manager": "context manager",
     "ObjectRef": "object",
@@ -148,5 +149,5 @@ _DESCRIPTIONS = {
 
 def kind(item: Any) -> str:
     """What a value of the frontend is called that is no run-time value."""
-    name = type(item).__name__
-    return _DESCRIPTIONS.get(name, name)
+    names = [cls.__name__ for cls in type(item).__mro__]
+    return next((_DESCRIPTIONS[name] for name in names if name in _DESCRIPTIONS), names[0])

@@ -20,9 +20,9 @@ from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.syntax import function_texts
+from gradscribe.frontend.values.iterations import Range
 from gradscribe.frontend.values.values import (
     BoundMethod,
-    Iteration,
     LocalFunction,
     Made,
     OneShot,
@@ -171,13 +171,11 @@ def _iterator(lowering: Lowering, item: OneShot, argument_of: ArgumentOf) -> Val
     return lowering.plain(EFFECT, tree, callee)
 
 
-def _range(lowering: Lowering, item: Iteration, argument_of: ArgumentOf) -> Value | None:
-    if item.kind != "range":
-        return None
-    first, stop, step = item.parts
+def _range(lowering: Lowering, item: Range, argument_of: ArgumentOf) -> Value | None:
     if item.reversed:
         return None
-    shown = item.parts if step != Static(1) else (first, stop)
+    first, stop, step = item.parts
+    shown: tuple[Any, ...] = item.parts if step != Static(1) else (first, stop)
     shown = (stop,) if len(shown) == 2 and first == Static(0) else shown
     given = tuple(argument_of(part) for part in shown)
     return lowering.plain(RUN, {"args": given, "keywords": {}, "type": Opaque(range)}, range)
@@ -188,7 +186,7 @@ _MAKERS: dict[type, Callable[..., Any]] = {
     PartialOf: _partial,
     BoundMethod: _method,
     OneShot: _iterator,
-    Iteration: _range,
+    Range: _range,
 }
 
 

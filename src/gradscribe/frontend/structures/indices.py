@@ -13,7 +13,8 @@ import numpy as np
 
 from gradscribe.frontend.memory import outside
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Iteration, ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.values.iterations import Range
+from gradscribe.frontend.values.values import ListRef, Ref, Static, TupleOf
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Operand, Operation, SliceOf, Value
 from gradscribe.ir.types import Array, Scalar, Sequence, Tuple, Type, is_integer
@@ -63,7 +64,7 @@ def _item(lowering: Lowering, node: Any, item: Any) -> Any:
         return item
     if isinstance(item, (ListRef, TupleOf)):
         return _list(lowering, node, item)
-    if isinstance(item, Iteration) and item.kind == "range" and not item.reversed:
+    if isinstance(item, Range) and not item.reversed:
         return lowering.load(_as_arange(lowering, node, item))
     if isinstance(item, Ref):
         value = lowering.load(item)
@@ -76,7 +77,7 @@ def _item(lowering: Lowering, node: Any, item: Any) -> Any:
     )
 
 
-def _as_arange(lowering: Lowering, node: Any, item: Iteration) -> Ref:
+def _as_arange(lowering: Lowering, node: Any, item: Range) -> Ref:
     """The array that NumPy makes of a range."""
     start, stop, step = item.parts
     bounds: tuple[Any, ...] = item.parts

@@ -261,28 +261,6 @@ class OneShot:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Iteration:
-    """What a `for` runs over: range, array, sequence, zip, enumerate, reversed.
-
-    kind: "range" (parts: start, stop, step), "array", "sequence" (parts: the one value),
-    "zip" (parts: iterations), "map" (parts: iteration, function of frontend values),
-    "enumerate" (parts: iteration, start), "static" (parts: the items), "endless" (parts: what gives
-    the item of a number, and what a `for` runs over). owner: the list or dict of
-    known items that it runs over, or the view of one. skipped: how many items of that were
-    taken before. early: what was computed at once of what is left (see `memory.at_once`). renew:
-    gives the items of a list as they are when they are taken later.
-    """
-
-    kind: str
-    parts: tuple[Any, ...]
-    reversed: bool = False
-    owner: ListRef | DictRef | ViewOf | None = None
-    skipped: int = 0
-    early: tuple[Any, ...] = ()
-    renew: Callable[[], Iteration] | None = None
-
-
-@dataclass(frozen=True, eq=False, slots=True)
 class Manager:
     """A context manager that `with` may enter.
 

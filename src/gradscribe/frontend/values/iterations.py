@@ -1,0 +1,215 @@
+"""What a `for` runs over.
+
+An iteration takes its items from one thing (a range, an array, a list, known items), or from other
+iterations: `zip`, `enumerate`, `map`. What its items are where a function is lowered, and how many,
+is said in `containers.iteration_items`; how a loop in the IR takes them, in `loop_columns`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from gradscribe.frontend.values.values import DictRef, ListRef, Ref, Static, ViewOf
+from gradscribe.ir.core import Value
+
+Integer: TypeAlias = Static | Value
+_ONE = Static(1)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Iteration:
+    """What a `for` runs over."""
+
+    @property
+    def inner(self) -> tuple[Iteration, ...]:
+        """The iterations that its items are made of."""
+        return ()
+
+    def with_inner(self, inner: Sequence[Iteration]) -> Iteration:
+        """The same made of other iterations."""
+        return self
+
+    @property
+    def sources(self) -> Iterator[Iteration]:
+        """The iterations without inner ones that it is made of, in the end."""
+        if not self.inner:
+            yield self
+        for one in self.inner:
+            yield from one.sources
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """The values that it leads to."""
+        return self.inner
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether it never comes to an end (after more iterations than a machine makes)."""
+        return bool(self.inner) and all(one.is_endless for one in self.inner)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Source(Iteration):
+    """Takes the items of one thing. reversed: from the last to the first."""
+
+    reversed: bool = field(default=False, kw_only=True)
+
+    def in_order(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Items of what it runs over in the order in which they are taken."""
+        return items[::-1] if self.reversed else items
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Range(Source):
+    """`range(start, stop, step)`, which is a value that programs have, too."""
+
+    start: Integer
+    stop: Integer
+    step: Integer = _ONE
+
+    @staticmethod
+    def of(numbers: range) -> Range:
+        return Range(Static(numbers.start), Static(numbers.stop), Static(numbers.step))
+
+    @property
+    def parts(self) -> tuple[Integer, Integer, Integer]:
+        return self.start, self.stop, self.step
+
+    @property
+    def known(self) -> range | None:
+        """Its numbers in order, where they are known."""
+        ends = [part.value for part in self.parts if isinstance(part, Static)]
+        if len(ends) < len(self.parts):
+            return None
+        return range(*ends)[::-1] if self.reversed else range(*ends)
+
+    @property
+    def is_endless(self) -> bool:
+        return self.stop == Static(sys.maxsize)
+
+
+ALL_NUMBERS = Range.of(range(sys.maxsize))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Rows(Source):
+    """The rows of an array along its first axis."""
+
+    owner: Ref
+
+    @property
+    def parts(self) -> tuple[Ref]:
+        return (self.owner,)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ListItems(Source):
+    """The items of a list whose length only the run tells."""
+
+    owner: ListRef
+
+    @property
+    def parts(self) -> tuple[ListRef]:
+        return (self.owner,)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ItemsByIndex(Source):
+    """`owner[i]` for each of `indices`. to_end: those of an array or list that are left, up to its
+    end as that is when they are taken."""
+
+    owner: Any
+    indices: Range
+    to_end: bool = False
+
+    @property
+    def parts(self) -> tuple[Range, Any]:
+        return self.indices, self.owner
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class KnownItems(Source):
+    """Items that are known one by one. owner: the list or dict that holds them, or the view of one;
+    skipped: how many of its items were taken before."""
+
+    items: tuple[Any, ...]
+    owner: ListRef | DictRef | ViewOf | None = None
+    skipped: int = 0
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        return self.items
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Endless(Iteration):
+    """Items without end. item: gives the one of a number; over: what a `for` runs over."""
+
+    item: Callable[[Any], Any]
+    over: Iteration
+
+    @staticmethod
+    def by_number(item: Callable[[Any], Any]) -> Endless:
+        return Endless(item, Mapped(ALL_NUMBERS, item))
+
+    @property
+    def parts(self) -> tuple[Iteration]:
+        return (self.over,)
+
+    @property
+    def is_endless(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Zip(Iteration):
+    """A tuple of the items of several iterations."""
+
+    inner: tuple[Iteration, ...]
+
+    def with_inner(self, inner: Sequence[Iteration]) -> Zip:
+        return Zip(tuple(inner))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Enumerated(Iteration):
+    """Pairs of a number, from `start` on, and an item."""
+
+    over: Iteration
+    start: Integer
+
+    @property
+    def inner(self) -> tuple[Iteration]:
+        return (self.over,)
+
+    def with_inner(self, inner: Sequence[Iteration]) -> Enumerated:
+        return replace(self, over=inner[0])
+
+    @property
+    def parts(self) -> tuple[Iteration, Integer]:
+        return self.over, self.start
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Mapped(Iteration):
+    """What a function of frontend values makes of each item, when that is taken."""
+
+    over: Iteration
+    function: Callable[[Any], Any]
+
+    @staticmethod
+    def of(over: Iteration, function: Callable[[Any], Any]) -> Mapped | Endless:
+        """What the function makes of the items; without end where those are."""
+        if not isinstance(over, Endless):
+            return Mapped(over, function)
+        return Endless(lambda number: function(over.item(number)), Mapped(over.over, function))
+
+    @property
+    def inner(self) -> tuple[Iteration]:
+        return (self.over,)
+
+    def with_inner(self, inner: Sequence[Iteration]) -> Mapped:
+        return replace(self, over=inner[0])

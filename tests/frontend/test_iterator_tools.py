@@ -69,6 +69,10 @@ def without_end(x):
         if n > 5:
             break
         total += v * n
+    for a in map(lambda n: n * x[0], itertools.count()):
+        if a > 5.0:
+            break
+        total += a
     return total
 
 
@@ -76,6 +80,7 @@ def zipped_with_what_has_no_end(x):
     numbered = zip(x, itertools.count(1, 2), itertools.cycle([1.0, x[0]]))
     total = sum(a * k * c for a, k, c in numbered)
     total += sum(v * a for v, a in zip(itertools.repeat(x[0], 3), x))
+    total += sum(v * n for v, n in zip(x, map(lambda n: n * x[1], itertools.count(2))))
     return total + sum(map(operator.mul, x, itertools.repeat(2.0)))
 
 

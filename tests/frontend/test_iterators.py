@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 
@@ -391,10 +392,38 @@ def object_that_says_it(x, n):
     return total
 
 
+def object_beside_others(x, n):
+    total = float(n)
+    for v, w in zip(reversed(Row(x)), x):
+        total = total * v + w
+    return total
+
+
+def items_of_an_object(x, n):
+    a, b, c = reversed(Row(x))
+    return a * n + b * a + c * b * a
+
+
+def reduced(x, n):
+    total = functools.reduce(lambda a, b: a * b + b, reversed(x))
+    pairs = zip(reversed(x), [1.0, x[0], x[1], 3.0])
+    a, b = functools.reduce(lambda a, b: (a[0] * b[1], a[1] + b[0]), pairs)
+    items = itertools.accumulate(enumerate(reversed([x[0], x[1]])), lambda a, b: (n, a[1] * b[1]))
+    return total + a * b + sum(k * v for k, v in items)
+
+
+def reduced_by_index(x, n):
+    total = functools.reduce(lambda a, b: a * b + b, reversed(Row(x)))
+    return total + functools.reduce(lambda a, b: a * x[b], reversed(range(1, n + 2)), x[0])
+
+
 @pytest.mark.parametrize("n", [0, 1, 3, 4])
 @pytest.mark.parametrize(
     "function",
     [
+        object_beside_others,
+        items_of_an_object,
+        reduced,
         zipped_with_a_range_backwards,
         zipped_with_steps_backwards,
         counted_range_with_steps,
@@ -405,6 +434,10 @@ def object_that_says_it(x, n):
 )
 def test_backwards(function, n) -> None:
     check(function, x4, n)
+
+
+def test_items_by_index_are_reduced_backwards() -> None:
+    check(reduced_by_index, x4, 2)
 
 
 # -- what has no items ----------------------------------------------------------------------------

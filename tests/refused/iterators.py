@@ -202,6 +202,11 @@ def next_of_a_filtered_array(x):
     return next(iter(x[x > 1]))
 
 
+@refused("`next` of what is taken from the last item to the first", ITEMS)
+def next_of_pairs_backwards(x):
+    return next(zip(x, reversed([x[0], x[1]])))[1]
+
+
 @refused("the items of this iterator may have been taken before", ITEMS)
 def zip_taken_twice(x):
     pairs = zip(x, x[1:])

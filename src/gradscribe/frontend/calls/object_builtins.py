@@ -22,7 +22,7 @@ from gradscribe.frontend.state.knowledge import Early
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes, protocols, standard_classes
 from gradscribe.frontend.structures.instances import class_of, is_object, new_instance
-from gradscribe.frontend.values.iterations import Iteration, Source
+from gradscribe.frontend.values.iterations import Iteration
 from gradscribe.frontend.values.values import (
     DictRef,
     InstanceRef,
@@ -297,8 +297,13 @@ def _next(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if count is not None and count.known == 0:
         return default[0] if default else lowering.raises(node, StopIteration())
     has_first = count is not None and lowering.builder.facts.at_least(count, 1)
-    is_reversed = isinstance(iteration, Source) and iteration.reversed
-    if is_reversed or not (has_first or iteration.is_endless):
+    if iteration.is_reversed:
+        lowering.unsupported(
+            node,
+            "`next` of what is taken from the last item to the first",
+            "use a loop, or index: `x[-1]`",
+        )
+    if not (has_first or iteration.is_endless):
         lowering.unsupported(node, "`next` of what may have no items", "use a loop, or index")
     first, rest = iteration_items.first_and_rest(lowering, node, iteration)
     iterators.put_back(lowering, item, rest, early)

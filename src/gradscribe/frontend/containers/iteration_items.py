@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from gradscribe.frontend.containers import known_integers, lengths
@@ -27,9 +28,10 @@ from gradscribe.frontend.values.iterations import (
     Mapped,
     Range,
     Rows,
+    Source,
     Zip,
 )
-from gradscribe.frontend.values.values import ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.values.values import ListRef, Static, TupleOf
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.known import all_known
@@ -96,6 +98,8 @@ def has_first(lowering: Lowering, node: Any, iteration: Iteration) -> Any:
 
 def first_and_rest(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, Iteration]:
     """The first item, and an iteration over the others. There is at least one."""
+    if isinstance(iteration, Source):
+        iteration = forwards(lowering, node, iteration)
     match iteration:
         case Zip(inner):
             divided = [first_and_rest(lowering, node, one) for one in inner]
@@ -147,23 +151,18 @@ def by_index(
     lowering: Lowering, node: Any, iteration: Iteration, nested: bool = False
 ) -> Iteration:
     """The same iteration, with the rows of arrays, and items of lists, taken by index."""
-    if isinstance(iteration, (Rows, ListItems)):
-        return _by_index(lowering, node, iteration, nested)
-    return iteration.with_inner([by_index(lowering, node, one, True) for one in iteration.inner])
-
-
-def _by_index(
-    lowering: Lowering, node: Any, iteration: Rows | ListItems, nested: bool
-) -> ItemsByIndex:
-    owner, is_reversed = iteration.owner, iteration.reversed
+    if nested and isinstance(iteration, Source):
+        iteration = forwards(lowering, node, iteration)
+    if not isinstance(iteration, (Rows, ListItems)):
+        inner = [by_index(lowering, node, one, nested=True) for one in iteration.inner]
+        return iteration.with_inner(inner)
+    owner = iteration.owner
     sliced = owner.storage.part_of if isinstance(owner, ListRef) else None
-    if sliced is not None and sliced[1].step in (None, 1) and not is_reversed:
+    if sliced is not None and sliced[1].step in (None, 1) and not iteration.reversed:
         lowering.loops.iterated.remove(owner)
         return _slice_by_index(lowering, node, *sliced)
-    if is_reversed and nested:
-        owner, is_reversed = backwards(lowering, node, owner), False
     indices = Range(Static(0), lengths.length(lowering, owner))
-    return ItemsByIndex(owner, indices, reversed=is_reversed)
+    return ItemsByIndex(owner, indices, reversed=iteration.reversed)
 
 
 def _slice_by_index(lowering: Lowering, node: Any, owner: ListRef, index: SliceOf) -> ItemsByIndex:
@@ -175,9 +174,21 @@ def _slice_by_index(lowering: Lowering, node: Any, owner: ListRef, index: SliceO
     return ItemsByIndex(owner, Range(start, stop))
 
 
-def backwards(lowering: Lowering, node: Any, owner: Ref | ListRef) -> Any:
-    """An array or list from its last item to the first."""
-    return read_item(lowering, node, owner, slice(None, None, Static(-1)))
+def forwards(lowering: Lowering, node: Any, source: Source) -> Source:
+    """The same items of a source that is run through backwards as those of one that is not."""
+    if not source.reversed:
+        return source
+    match source:
+        case Range():
+            return ranges.backwards(lowering, source)
+        case KnownItems(items):
+            return KnownItems(source.in_order(items))
+        case ItemsByIndex(owner, indices):
+            return ItemsByIndex(owner, ranges.backwards(lowering, indices))
+        case Rows(owner) | ListItems(owner):
+            items = read_item(lowering, node, owner, slice(None, None, Static(-1)))
+            return replace(source, owner=items, reversed=False)
+    raise AssertionError(f"{source} has no order")
 
 
 def slice_of(iteration: Iteration, start: Any, stop: Any, step: Any) -> Iteration | None:
@@ -243,7 +254,7 @@ def _plain_items(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[A
             ends = (known_integers.static_integer(lowering, node, p) for p in iteration.parts)
             return iteration.in_order(tuple(map(Static, range(*ends))))
         case ItemsByIndex(owner, indices):
-            places = unrolled(lowering, node, indices)
+            places = iteration.in_order(unrolled(lowering, node, indices))
             return tuple(read_item(lowering, node, owner, place) for place in places)
         case Rows(owner) | ListItems(owner):
             return iteration.in_order(lowering.unpacked(node, owner))

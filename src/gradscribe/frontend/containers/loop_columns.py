@@ -12,7 +12,6 @@ import gast
 
 from gradscribe.frontend.containers import iteration_items
 from gradscribe.frontend.containers.subscripts import read_item
-from gradscribe.frontend.kinds import ranges
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.iterations import (
     Enumerated,
@@ -25,7 +24,7 @@ from gradscribe.frontend.values.iterations import (
     Source,
     Zip,
 )
-from gradscribe.frontend.values.values import ListRef, Ref, Static, Storage, TupleOf
+from gradscribe.frontend.values.values import Static, Storage, TupleOf
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import IterableKind, LoopShape, Value
 from gradscribe.ir.types import Array, Scalar, Sequence, Type, one_of
@@ -58,6 +57,8 @@ def columns_of(lowering: Lowering, node: Any, iteration: Iteration, target: Any)
     items: list[tuple[Type, str, frozenset[Storage]]] = []
 
     def add(part: Iteration, name: Any) -> Callable[[Any], Any]:
+        if isinstance(part, Source) and part is not iteration:
+            part = iteration_items.forwards(lowering, node, part)
         match part:
             case Zip(inner):
                 names = name.elts if isinstance(name, gast.Tuple) else []
@@ -71,8 +72,7 @@ def columns_of(lowering: Lowering, node: Any, iteration: Iteration, target: Any)
             case ItemsByIndex(owner, indices):
                 index = add(indices, None)
                 return lambda values: read_item(lowering, node, owner, index(values))
-        nested = bool(kinds) or part is not iteration
-        kind, given, type_, shared = _simple(lowering, node, part, trip, nested)
+        kind, given, type_, shared = _simple(lowering, part, trip)
         kinds.append(kind)
         operands.extend(given)
         items.append((type_, name.id if isinstance(name, gast.Name) else "", shared))
@@ -103,31 +103,22 @@ def _count(lowering: Lowering, node: Any, source: Iteration) -> Any:
 
 
 def _simple(
-    lowering: Lowering, node: Any, part: Iteration, trip: Symbol, nested: bool
+    lowering: Lowering, part: Iteration, trip: Symbol
 ) -> tuple[IterableKind, list[Value], Type, frozenset[Storage]]:
     """The kind and operands of one iterable, the type of its items, and what they share."""
     if isinstance(part, Range):
-        if part.reversed and nested:
-            part = ranges.backwards(lowering, part)
         ends = [lowering.value(p) for p in part.parts]
         number = Symbol("i") if part.reversed else trip
         return "range", ends, _range_item(lowering, ends, number), frozenset()
     assert isinstance(part, (Rows, ListItems))
-    owner = part.owner
-    if part.reversed and nested:
-        owner = iteration_items.backwards(lowering, node, owner)
-    value = lowering.value(owner)
+    value, shared = lowering.value(part.owner), part.owner.storage.reached
     if isinstance(value.type, Sequence):
-        return "sequence", [value], one_of(value.type.item), _shared(owner)
+        return "sequence", [value], one_of(value.type.item), shared
     assert isinstance(value.type, Array)
     dims = value.type.dims[1:]
     lowering.builder.facts.bound(trip, value.type.dims[0] - Affine.of(trip) - 1)
     item = replace(value.type, dims=dims) if dims else Scalar(value.type.dtype, weak=False)
-    return "array", [value], item, _shared(owner)
-
-
-def _shared(owner: Any) -> frozenset[Storage]:
-    return owner.storage.reached if isinstance(owner, (Ref, ListRef)) else frozenset()
+    return "array", [value], item, shared
 
 
 def _range_item(lowering: Lowering, parts: list[Value], trip: Symbol) -> Type:

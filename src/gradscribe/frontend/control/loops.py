@@ -37,7 +37,6 @@ from gradscribe.frontend.values.iterations import (
     ListItems,
     Range,
     Rows,
-    Source,
 )
 from gradscribe.frontend.values.values import ListRef, Ref, Static, Storage, ViewOf
 from gradscribe.ir.core import Value
@@ -240,9 +239,7 @@ def _is_peelable(lowering: Lowering, node: Any, iteration: Iteration) -> bool:
     """Whether it is known if there is a first trip, and no exit can be taken in it."""
     if any(isinstance(n, _EXITS) for b in node.body for n in gast.walk(b)):
         return False
-    if isinstance(iteration, Source) and iteration.reversed:
-        return False
-    count = iteration_items.length(lowering, iteration)
+    count = None if iteration.is_reversed else iteration_items.length(lowering, iteration)
     return count is not None and lowering.builder.facts.at_least(count, 1) is not None
 
 
@@ -357,7 +354,7 @@ def _check_size(
         error = RuntimeError("dictionary changed size during iteration")
         what = "this loop changes the size of the dict that it runs over"
         lowering.raises(node.iter, error, what, "loop over a copy: `for key in list(d):`")
-    if any(isinstance(source, Source) and source.reversed for source in iteration.sources):
+    if iteration.is_reversed:
         raise ChangedInLoopError(owner, lowering.location(node.iter))
 
 

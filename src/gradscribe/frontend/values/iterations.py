@@ -46,6 +46,11 @@ class Iteration:
         return self.inner
 
     @property
+    def is_reversed(self) -> bool:
+        """Whether it runs through something from the last item to the first."""
+        return any(one.is_reversed for one in self.inner)
+
+    @property
     def is_endless(self) -> bool:
         """Whether it never comes to an end (after more iterations than a machine makes)."""
         return bool(self.inner) and all(one.is_endless for one in self.inner)
@@ -56,6 +61,10 @@ class Source(Iteration):
     """Takes the items of one thing. reversed: from the last to the first."""
 
     reversed: bool = field(default=False, kw_only=True)
+
+    @property
+    def is_reversed(self) -> bool:
+        return self.reversed
 
     def in_order(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
         """Items of what it runs over in the order in which they are taken."""

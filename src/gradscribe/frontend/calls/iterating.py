@@ -29,15 +29,8 @@ from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances
 from gradscribe.frontend.structures.indices import as_array
-from gradscribe.frontend.values.iterations import Iteration, KnownItems, ListItems, Mapped, Range
-from gradscribe.frontend.values.values import (
-    DictRef,
-    ListRef,
-    Ref,
-    Static,
-    TupleOf,
-    is_number,
-)
+from gradscribe.frontend.values.iterations import ItemsOf, Iteration, KnownItems, Mapped, Range
+from gradscribe.frontend.values.values import DictRef, ListRef, Ref, Static, TupleOf, is_number
 from gradscribe.ir.core import Value
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -181,8 +174,9 @@ def _sum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         lowering.raises(node, TypeError(what))
     if instances.is_object(iterable) or run_time_sets.is_set(iterable):
         iterable = iterations.over(lowering, node, iterable)
-    if isinstance(iterable, ListItems) and not iterable.reversed:
-        iterable = iterable.owner
+    match iterable:
+        case ItemsOf(ListRef() as owner, reversed=False):
+            iterable = owner
     if isinstance(iterable, (Iteration, DictRef, Static)):
         items = known_items(lowering, node, iterable)
         listed = lowering.listed(node, (iterable,), {}) if items is None else None

@@ -96,7 +96,7 @@ def _count(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         change = lowering.operate(node, operator.mul, number, step)
         return lowering.operate(node, operator.add, start, change)
 
-    return Endless(item, over)
+    return Endless(over, item)
 
 
 def _cycle(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -107,7 +107,7 @@ def _cycle(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         place = lowering.operate(node, operator.mod, number, length)
         return read_item(lowering, node, items, place)
 
-    return Endless.by_number(item)
+    return Endless.of(item)
 
 
 def _repeat(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -116,7 +116,7 @@ def _repeat(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
         one = lowering.listed(node, (TupleOf((given[0],)),), {})
         return lowering.operate(node, operator.mul, one, given[1])
 
-    return Endless.by_number(lambda number: given[0])
+    return Endless.of(lambda number: given[0])
 
 
 handlers.FUNCTIONS.update(

@@ -9,12 +9,7 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend.containers import (
-    iteration_items,
-    known_integers,
-    lengths,
-    run_time_sets,
-)
+from gradscribe.frontend.containers import iteration_items, known_integers, lengths, run_time_sets
 from gradscribe.frontend.joins.splitting import resolved
 from gradscribe.frontend.kinds.raised import as_python, make_iterator
 from gradscribe.frontend.memory import iterators, outside
@@ -28,12 +23,11 @@ from gradscribe.frontend.values.iterations import (
     Endless,
     Enumerated,
     ItemsByIndex,
+    ItemsOf,
     Iteration,
     KnownItems,
-    ListItems,
     Mapped,
     Range,
-    Rows,
     Source,
     Zip,
 )
@@ -65,15 +59,15 @@ def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
     if isinstance(item, Ref):
         type_ = lowering.load(item).type
         if isinstance(type_, Array) and type_.rank:
-            return Rows(item)
+            return ItemsOf(item)
     if isinstance(item, Value) and texts.is_text(item):
         item = unknown.emit(lowering, list, (item,), {}, ListType(texts.TEXT), RUN)
     if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], Value):
-        return ListItems(item)
+        return ItemsOf(item)
     if run_time_sets.is_set(item):
         items = run_time_sets.listed(lowering, item)
         if items is not None:
-            return ListItems(items)
+            return ItemsOf(items)
     if isinstance(item, Static) and isinstance(item.value, range):
         return Range.of(item.value)
     if isinstance(item, (TupleOf, ListRef, DictRef, Static)):
@@ -167,7 +161,13 @@ def range_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Ra
 def zip_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     parts = tuple(over(lowering, node, item) for item in arguments)
     if _is_strict(lowering, keywords) and parts:
-        first, *others = (_count(lowering, node, part) for part in parts)
+        first, *others = (iteration_items.count(lowering, part) for part in parts)
+        if first is None or any(other is None for other in others):
+            lowering.unsupported(
+                node,
+                "`strict=True` for an iterator whose items are not counted",
+                "make a list of it first, as in `zip(list(a), b, strict=True)`",
+            )
         for position, other in enumerate(others, 2):
             _compare_counts(lowering, node, first, other, position)
     return zipped(parts)
@@ -177,17 +177,6 @@ def _is_strict(lowering: Lowering, keywords: Any) -> bool:
     """Whether `zip` is told to. (Functions of the prelude zip what is as long as each other.)"""
     is_prelude = bool(lowering.frames) and lowering.frame.source.whole
     return not is_prelude and keywords.get("strict", Static(False)) != Static(False)
-
-
-def _count(lowering: Lowering, node: Any, part: Iteration) -> Any:
-    found = iteration_items.count(lowering, part)
-    if found is None:
-        lowering.unsupported(
-            node,
-            "`strict=True` for an iterator whose items are not counted",
-            "make a list of it first, as in `zip(list(a), b, strict=True)`",
-        )
-    return found
 
 
 def _compare_counts(lowering: Lowering, node: Any, first: Any, other: Any, position: int) -> None:
@@ -217,7 +206,7 @@ def zipped(parts: Sequence[Iteration]) -> Iteration:
         )
 
     if not finite:
-        return Endless.by_number(lambda number: row(number, iter(())))
+        return Endless.of(lambda number: row(number, iter(())))
     counted = Enumerated(Zip(finite), Static(0))
     return Mapped(counted, lambda pair: row(pair.items[0], iter(pair.items[1].items)))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gradscribe.frontend.containers import known_integers, lengths
@@ -22,12 +22,11 @@ from gradscribe.frontend.values.iterations import (
     Enumerated,
     Integer,
     ItemsByIndex,
+    ItemsOf,
     Iteration,
     KnownItems,
-    ListItems,
     Mapped,
     Range,
-    Rows,
     Source,
     Zip,
 )
@@ -58,7 +57,7 @@ def length(lowering: Lowering, iteration: Iteration) -> Affine | None:
             return Affine.of(len(items))
         case Enumerated(over) | Mapped(over) | ItemsByIndex(_, over):
             return length(lowering, over)
-        case Rows(owner) | ListItems(owner):
+        case ItemsOf(owner):
             type_ = lowering.value(owner).type
             if isinstance(type_, Array):
                 return type_.dims[0]
@@ -75,7 +74,7 @@ def count(lowering: Lowering, iteration: Iteration) -> Any:
             return ranges.length(lowering, iteration)
         case Enumerated(over) | Mapped(over):
             return count(lowering, over)
-        case Rows(owner) | ListItems(owner):
+        case ItemsOf(owner):
             return lengths.length(lowering, owner)
     return None
 
@@ -90,7 +89,7 @@ def has_first(lowering: Lowering, node: Any, iteration: Iteration) -> Any:
             return has_first(lowering, node, over)
         case Range(start, stop, Static(value=1)):
             return lowering.operate(node, operator.lt, start, stop)
-        case Rows(owner) | ListItems(owner):
+        case ItemsOf(owner):
             items = lengths.length(lowering, owner)
             return lowering.operate(node, operator.lt, Static(0), items)
     return None
@@ -112,12 +111,10 @@ def first_and_rest(lowering: Lowering, node: Any, iteration: Iteration) -> tuple
         case Mapped(over, function):
             first, rest = first_and_rest(lowering, node, over)
             return function(first), Mapped(rest, function)
-        case Endless(item, over):
-
-            def later(number: Any) -> Any:
-                return item(lowering.operate(node, operator.add, number, Static(1)))
-
-            return item(Static(0)), Endless(later, first_and_rest(lowering, node, over)[1])
+        case Endless(over, item):
+            first, add = item(Static(0)), partial(lowering.operate, node, operator.add)
+            _, rest = first_and_rest(lowering, node, over)
+            return first, Endless(rest, lambda number: item(add(number, Static(1))))
         case Range():
             return iteration.start, _after_first(lowering, node, iteration)
         case KnownItems(items, owner, skipped):
@@ -128,12 +125,11 @@ def first_and_rest(lowering: Lowering, node: Any, iteration: Iteration) -> tuple
             if to_end:
                 return first, _items_from(lowering, rest.start, owner)
             return first, ItemsByIndex(owner, rest)
-        case Rows(owner):
+        case ItemsOf(owner):
             first = read_item(lowering, node, owner, Static(0))
-            return first, Rows(read_item(lowering, node, owner, slice(Static(1), None, None)))
-        case ListItems(owner):
-            first = read_item(lowering, node, owner, Static(0))
-            return first, _items_from(lowering, Static(1), owner)
+            if isinstance(owner, ListRef):
+                return first, _items_from(lowering, Static(1), owner)
+            return first, ItemsOf(read_item(lowering, node, owner, slice(Static(1), None, None)))
     raise AssertionError(f"{iteration} has no first item")
 
 
@@ -153,7 +149,7 @@ def by_index(
     """The same iteration, with the rows of arrays, and items of lists, taken by index."""
     if nested and isinstance(iteration, Source):
         iteration = forwards(lowering, node, iteration)
-    if not isinstance(iteration, (Rows, ListItems)):
+    if not isinstance(iteration, ItemsOf):
         inner = [by_index(lowering, node, one, nested=True) for one in iteration.inner]
         return iteration.with_inner(inner)
     owner = iteration.owner
@@ -185,9 +181,8 @@ def forwards(lowering: Lowering, node: Any, source: Source) -> Source:
             return KnownItems(source.in_order(items))
         case ItemsByIndex(owner, indices):
             return ItemsByIndex(owner, ranges.backwards(lowering, indices))
-        case Rows(owner) | ListItems(owner):
-            items = read_item(lowering, node, owner, slice(None, None, Static(-1)))
-            return replace(source, owner=items, reversed=False)
+        case ItemsOf(owner):
+            return ItemsOf(read_item(lowering, node, owner, slice(None, None, Static(-1))))
     raise AssertionError(f"{source} has no order")
 
 
@@ -195,7 +190,7 @@ def slice_of(iteration: Iteration, start: Any, stop: Any, step: Any) -> Iteratio
     """The items from `start` to before `stop`, each `step`th, without making the others; None where
     that cannot be said of an iteration. stop: None for all."""
     match iteration:
-        case Endless(item) if stop is not None:
+        case Endless(_, item) if stop is not None:
             return Mapped(Range(start, stop, step), item)
         case Range() if stop is not None:
             asked, numbers = Range(start, stop, step), iteration.known
@@ -256,7 +251,7 @@ def _plain_items(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[A
         case ItemsByIndex(owner, indices):
             places = iteration.in_order(unrolled(lowering, node, indices))
             return tuple(read_item(lowering, node, owner, place) for place in places)
-        case Rows(owner) | ListItems(owner):
+        case ItemsOf(owner):
             return iteration.in_order(lowering.unpacked(node, owner))
     return lowering.unsupported(
         node, "the number of items is not known", "make a list of them first, or loop with `for`"

@@ -16,11 +16,10 @@ from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.iterations import (
     Enumerated,
     ItemsByIndex,
+    ItemsOf,
     Iteration,
-    ListItems,
     Mapped,
     Range,
-    Rows,
     Source,
     Zip,
 )
@@ -110,7 +109,7 @@ def _simple(
         ends = [lowering.value(p) for p in part.parts]
         number = Symbol("i") if part.reversed else trip
         return "range", ends, _range_item(lowering, ends, number), frozenset()
-    assert isinstance(part, (Rows, ListItems))
+    assert isinstance(part, ItemsOf)
     value, shared = lowering.value(part.owner), part.owner.storage.reached
     if isinstance(value.type, Sequence):
         return "sequence", [value], one_of(value.type.item), shared

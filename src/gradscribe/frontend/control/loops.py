@@ -30,14 +30,7 @@ from gradscribe.frontend.state.knowledge import Attempts
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.state.trial import Trial
 from gradscribe.frontend.structures import class_attributes, instances
-from gradscribe.frontend.values.iterations import (
-    Endless,
-    Iteration,
-    KnownItems,
-    ListItems,
-    Range,
-    Rows,
-)
+from gradscribe.frontend.values.iterations import Endless, ItemsOf, Iteration, KnownItems, Range
 from gradscribe.frontend.values.values import ListRef, Ref, Static, Storage, ViewOf
 from gradscribe.ir.core import Value
 
@@ -86,7 +79,7 @@ def _run_for(lowering: Lowering, node: Any) -> None:
 
 def _arrays(iteration: Iteration) -> list[Ref | ListRef]:
     """The arrays over whose rows, and the lists over whose items, an iteration runs."""
-    return [s.owner for s in iteration.sources if isinstance(s, (Rows, ListItems))]
+    return [s.owner for s in iteration.sources if isinstance(s, ItemsOf)]
 
 
 def _run_rewritten(lowering: Lowering, names: dict[str, Any], loop: Any) -> None:
@@ -125,7 +118,7 @@ def _run_over(lowering: Lowering, node: Any, iteration: Iteration) -> None:
     if any(isinstance(source, KnownItems) for source in iteration.sources):
         _unroll(lowering, node, iteration)
         return
-    if _is_empty(lowering, iteration):
+    if isinstance(iteration, ItemsOf) and sequences.is_empty(lowering, iteration.owner):
         lowering.statements(node.orelse)
         return
     _run_counted(lowering, node, iteration, _MAX_PEELED)
@@ -224,11 +217,6 @@ def _trips_made(lowering: Lowering, iteration: Iteration, may_assume: bool) -> i
     if not may_assume:
         return None
     return lowering.builder.facts.sampled(iteration_items.length(lowering, iteration))
-
-
-def _is_empty(lowering: Lowering, iteration: Iteration) -> bool:
-    """Whether this runs over a list that is known to have no items."""
-    return isinstance(iteration, ListItems) and sequences.is_empty(lowering, iteration.owner)
 
 
 _MAX_PEELED = 4

@@ -12,7 +12,7 @@ from typing import Any
 from gradscribe.frontend.memory.reach import hold
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values import texts
-from gradscribe.frontend.values.values import ALL, ListRef, Static, Storage, TupleOf, is_number
+from gradscribe.frontend.values.values import ALL, ListRef, Ref, Static, Storage, TupleOf, is_number
 from gradscribe.ir.core import Primitive, SliceOf, Value
 from gradscribe.ir.types import Never, Scalar, Sequence, Tuple, Type
 from gradscribe.primitives.lists import JOIN, REPEAT, SECTION
@@ -44,7 +44,7 @@ def known_items(lowering: Lowering, item: Any) -> tuple[Any, ...] | None:
     return contents if isinstance(contents, tuple) else None
 
 
-def is_empty(lowering: Lowering, owner: ListRef) -> bool:
+def is_empty(lowering: Lowering, owner: Ref | ListRef) -> bool:
     """Whether a run-time list is known to have no items."""
     contents = lowering.contents[owner.storage]
     type_ = contents.type if isinstance(contents, Value) else None

@@ -48,7 +48,7 @@ class Iteration:
     @property
     def is_reversed(self) -> bool:
         """Whether it runs through something from the last item to the first."""
-        return any(one.is_reversed for one in self.inner)
+        return any(isinstance(source, Source) and source.reversed for source in self.sources)
 
     @property
     def is_endless(self) -> bool:
@@ -61,10 +61,6 @@ class Source(Iteration):
     """Takes the items of one thing. reversed: from the last to the first."""
 
     reversed: bool = field(default=False, kw_only=True)
-
-    @property
-    def is_reversed(self) -> bool:
-        return self.reversed
 
     def in_order(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
         """Items of what it runs over in the order in which they are taken."""
@@ -104,31 +100,20 @@ ALL_NUMBERS = Range.of(range(sys.maxsize))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Rows(Source):
-    """The rows of an array along its first axis."""
+class ItemsOf(Source):
+    """The rows of an array, or the items of a list whose length only the run tells."""
 
-    owner: Ref
-
-    @property
-    def parts(self) -> tuple[Ref]:
-        return (self.owner,)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class ListItems(Source):
-    """The items of a list whose length only the run tells."""
-
-    owner: ListRef
+    owner: Ref | ListRef
 
     @property
-    def parts(self) -> tuple[ListRef]:
+    def parts(self) -> tuple[Ref | ListRef]:
         return (self.owner,)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ItemsByIndex(Source):
-    """`owner[i]` for each of `indices`. to_end: those of an array or list that are left, up to its
-    end as that is when they are taken."""
+    """`owner[i]` for each of `indices`. to_end: the items of a list that are left, up to its end as
+    that is when they are taken."""
 
     owner: Any
     indices: Range
@@ -154,26 +139,6 @@ class KnownItems(Source):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Endless(Iteration):
-    """Items without end. item: gives the one of a number; over: what a `for` runs over."""
-
-    item: Callable[[Any], Any]
-    over: Iteration
-
-    @staticmethod
-    def by_number(item: Callable[[Any], Any]) -> Endless:
-        return Endless(item, Mapped(ALL_NUMBERS, item))
-
-    @property
-    def parts(self) -> tuple[Iteration]:
-        return (self.over,)
-
-    @property
-    def is_endless(self) -> bool:
-        return True
-
-
-@dataclass(frozen=True, eq=False, slots=True)
 class Zip(Iteration):
     """A tuple of the items of several iterations."""
 
@@ -184,18 +149,24 @@ class Zip(Iteration):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Enumerated(Iteration):
-    """Pairs of a number, from `start` on, and an item."""
+class Derived(Iteration):
+    """Makes an item of each of another iteration."""
 
     over: Iteration
-    start: Integer
 
     @property
-    def inner(self) -> tuple[Iteration]:
+    def inner(self) -> tuple[Iteration, ...]:
         return (self.over,)
 
-    def with_inner(self, inner: Sequence[Iteration]) -> Enumerated:
+    def with_inner(self, inner: Sequence[Iteration]) -> Iteration:
         return replace(self, over=inner[0])
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Enumerated(Derived):
+    """Pairs of a number, from `start` on, and an item."""
+
+    start: Integer
 
     @property
     def parts(self) -> tuple[Iteration, Integer]:
@@ -203,22 +174,26 @@ class Enumerated(Iteration):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Mapped(Iteration):
+class Mapped(Derived):
     """What a function of frontend values makes of each item, when that is taken."""
 
-    over: Iteration
     function: Callable[[Any], Any]
 
     @staticmethod
-    def of(over: Iteration, function: Callable[[Any], Any]) -> Mapped | Endless:
-        """What the function makes of the items; without end where those are."""
+    def of(over: Iteration, function: Callable[[Any], Any]) -> Derived:
+        """The same; without end where the other iteration has none."""
         if not isinstance(over, Endless):
             return Mapped(over, function)
-        return Endless(lambda number: function(over.item(number)), Mapped(over.over, function))
+        return Endless(Mapped(over.over, function), lambda number: function(over.item(number)))
 
-    @property
-    def inner(self) -> tuple[Iteration]:
-        return (self.over,)
 
-    def with_inner(self, inner: Sequence[Iteration]) -> Mapped:
-        return replace(self, over=inner[0])
+@dataclass(frozen=True, eq=False, slots=True)
+class Endless(Derived):
+    """Items that come to no end. over: what a `for` runs over; item: gives the one of a number."""
+
+    item: Callable[[Any], Any]
+
+    @staticmethod
+    def of(item: Callable[[Any], Any]) -> Endless:
+        """One whose items are all made of their number."""
+        return Endless(Mapped(ALL_NUMBERS, item), item)

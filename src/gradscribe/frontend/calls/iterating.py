@@ -57,7 +57,7 @@ def _one_by_one(lowering: Lowering, node: Any, item: Any) -> Iterator[Any] | Non
 
 
 def _is_known(iteration: Iteration) -> bool:
-    return all(isinstance(source, KnownItems) for source in iteration.sources)
+    return all(isinstance(leaf, KnownItems) for leaf in iteration.leaves)
 
 
 def _map(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

@@ -26,9 +26,9 @@ from gradscribe.frontend.values.iterations import (
     ItemsOf,
     Iteration,
     KnownItems,
+    Leaf,
     Mapped,
     Range,
-    Source,
     Zip,
 )
 from gradscribe.frontend.values.values import (
@@ -237,5 +237,5 @@ def _backwards(lowering: Lowering, node: Any, item: Any) -> Iteration:
         return over(lowering, node, found)
     is_object = instances.is_object(item)
     inner = _counted(lowering, node, item) if is_object else over(lowering, node, item)
-    assert isinstance(inner, Source)  # what is made of others is an iterator
+    assert isinstance(inner, Leaf)  # what is made of others is an iterator
     return replace(inner, reversed=not inner.reversed)

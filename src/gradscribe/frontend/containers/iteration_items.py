@@ -27,7 +27,6 @@ from gradscribe.frontend.values.iterations import (
     KnownItems,
     Mapped,
     Range,
-    Source,
     Zip,
 )
 from gradscribe.frontend.values.values import ListRef, Static, TupleOf
@@ -97,8 +96,7 @@ def has_first(lowering: Lowering, node: Any, iteration: Iteration) -> Any:
 
 def first_and_rest(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, Iteration]:
     """The first item, and an iteration over the others. There is at least one."""
-    if isinstance(iteration, Source):
-        iteration = forwards(lowering, node, iteration)
+    iteration = forwards(lowering, node, iteration)
     match iteration:
         case Zip(inner):
             divided = [first_and_rest(lowering, node, one) for one in inner]
@@ -147,7 +145,7 @@ def by_index(
     lowering: Lowering, node: Any, iteration: Iteration, nested: bool = False
 ) -> Iteration:
     """The same iteration, with the rows of arrays, and items of lists, taken by index."""
-    if nested and isinstance(iteration, Source):
+    if nested:
         iteration = forwards(lowering, node, iteration)
     if not isinstance(iteration, ItemsOf):
         inner = [by_index(lowering, node, one, nested=True) for one in iteration.inner]
@@ -170,20 +168,18 @@ def _slice_by_index(lowering: Lowering, node: Any, owner: ListRef, index: SliceO
     return ItemsByIndex(owner, Range(start, stop))
 
 
-def forwards(lowering: Lowering, node: Any, source: Source) -> Source:
-    """The same items of a source that is run through backwards as those of one that is not."""
-    if not source.reversed:
-        return source
-    match source:
-        case Range():
-            return ranges.backwards(lowering, source)
-        case KnownItems(items):
-            return KnownItems(source.in_order(items))
-        case ItemsByIndex(owner, indices):
+def forwards(lowering: Lowering, node: Any, iteration: Iteration) -> Iteration:
+    """The same items of what is run through backwards as those of what is not."""
+    match iteration:
+        case Range(reversed=True):
+            return ranges.backwards(lowering, iteration)
+        case KnownItems(items, reversed=True):
+            return KnownItems(iteration.in_order(items))
+        case ItemsByIndex(owner, indices, reversed=True):
             return ItemsByIndex(owner, ranges.backwards(lowering, indices))
-        case ItemsOf(owner):
+        case ItemsOf(owner, reversed=True):
             return ItemsOf(read_item(lowering, node, owner, slice(None, None, Static(-1))))
-    raise AssertionError(f"{source} has no order")
+    return iteration
 
 
 def slice_of(iteration: Iteration, start: Any, stop: Any, step: Any) -> Iteration | None:

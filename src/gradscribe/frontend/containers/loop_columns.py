@@ -18,9 +18,9 @@ from gradscribe.frontend.values.iterations import (
     ItemsByIndex,
     ItemsOf,
     Iteration,
+    Leaf,
     Mapped,
     Range,
-    Source,
     Zip,
 )
 from gradscribe.frontend.values.values import Static, Storage, TupleOf
@@ -56,7 +56,7 @@ def columns_of(lowering: Lowering, node: Any, iteration: Iteration, target: Any)
     items: list[tuple[Type, str, frozenset[Storage]]] = []
 
     def add(part: Iteration, name: Any) -> Callable[[Any], Any]:
-        if isinstance(part, Source) and part is not iteration:
+        if part is not iteration:
             part = iteration_items.forwards(lowering, node, part)
         match part:
             case Zip(inner):
@@ -78,27 +78,27 @@ def columns_of(lowering: Lowering, node: Any, iteration: Iteration, target: Any)
         return next
 
     bind = add(iteration, target)
-    is_reversed = isinstance(iteration, Source) and iteration.reversed
+    is_reversed = isinstance(iteration, Leaf) and iteration.reversed
     return Columns(tuple(kinds), tuple(operands), tuple(items), bind, iteration, trip, is_reversed)
 
 
 def _numbered(lowering: Lowering, node: Any, part: Enumerated) -> Zip:
     """`enumerate(xs, start)` as a zip with a range, at least as long as xs."""
-    start, count = part.start, _count(lowering, node, next(part.sources))
+    start, count = part.start, _count(lowering, node, next(part.leaves))
     from_zero = isinstance(start, Static) and start.value == 0
     stop = count if from_zero else lowering.operate(node, operator.add, start, count)
     return Zip((Range(start, stop), part.over))
 
 
-def _count(lowering: Lowering, node: Any, source: Iteration) -> Any:
+def _count(lowering: Lowering, node: Any, leaf: Iteration) -> Any:
     """How many items there are; of a range that ends before it starts, a negative number."""
-    if isinstance(source, ItemsByIndex):
-        source = source.indices
-    if isinstance(source, Range) and source.step == Static(1):
-        if isinstance(source.start, Static) and source.start.value == 0:
-            return source.stop
-        return lowering.operate(node, operator.sub, source.stop, source.start)
-    return iteration_items.count(lowering, source)
+    if isinstance(leaf, ItemsByIndex):
+        leaf = leaf.indices
+    if isinstance(leaf, Range) and leaf.step == Static(1):
+        if isinstance(leaf.start, Static) and leaf.start.value == 0:
+            return leaf.stop
+        return lowering.operate(node, operator.sub, leaf.stop, leaf.start)
+    return iteration_items.count(lowering, leaf)
 
 
 def _simple(

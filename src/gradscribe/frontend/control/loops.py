@@ -79,7 +79,7 @@ def _run_for(lowering: Lowering, node: Any) -> None:
 
 def _arrays(iteration: Iteration) -> list[Ref | ListRef]:
     """The arrays over whose rows, and the lists over whose items, an iteration runs."""
-    return [s.owner for s in iteration.sources if isinstance(s, ItemsOf)]
+    return [leaf.owner for leaf in iteration.leaves if isinstance(leaf, ItemsOf)]
 
 
 def _run_rewritten(lowering: Lowering, names: dict[str, Any], loop: Any) -> None:
@@ -115,7 +115,7 @@ def _ends(node: Any) -> bool:
 
 
 def _run_over(lowering: Lowering, node: Any, iteration: Iteration) -> None:
-    if any(isinstance(source, KnownItems) for source in iteration.sources):
+    if any(isinstance(leaf, KnownItems) for leaf in iteration.leaves):
         _unroll(lowering, node, iteration)
         return
     if isinstance(iteration, ItemsOf) and sequences.is_empty(lowering, iteration.owner):
@@ -323,7 +323,7 @@ def _run_trips(lowering: Lowering, node: Any, run: Callable[[int], bool]) -> Non
 
 def _owners(iteration: Iteration) -> list[Storage]:
     """The storages of the lists and dicts of known items that an iteration runs over."""
-    known = (source for source in iteration.sources if isinstance(source, KnownItems))
+    known = (leaf for leaf in iteration.leaves if isinstance(leaf, KnownItems))
     owners = (i.owner.owner if isinstance(i.owner, ViewOf) else i.owner for i in known)
     return [owner.storage for owner in owners if owner is not None]
 

@@ -33,12 +33,10 @@ class Iteration:
         return self
 
     @property
-    def sources(self) -> Iterator[Iteration]:
+    def leaves(self) -> Iterator[Leaf]:
         """The iterations without inner ones that it is made of, in the end."""
-        if not self.inner:
-            yield self
         for one in self.inner:
-            yield from one.sources
+            yield from one.leaves
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -48,7 +46,7 @@ class Iteration:
     @property
     def is_reversed(self) -> bool:
         """Whether it runs through something from the last item to the first."""
-        return any(isinstance(source, Source) and source.reversed for source in self.sources)
+        return any(leaf.reversed for leaf in self.leaves)
 
     @property
     def is_endless(self) -> bool:
@@ -57,10 +55,14 @@ class Iteration:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Source(Iteration):
+class Leaf(Iteration):
     """Takes the items of one thing. reversed: from the last to the first."""
 
     reversed: bool = field(default=False, kw_only=True)
+
+    @property
+    def leaves(self) -> Iterator[Leaf]:
+        yield self
 
     def in_order(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
         """Items of what it runs over in the order in which they are taken."""
@@ -68,7 +70,7 @@ class Source(Iteration):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Range(Source):
+class Range(Leaf):
     """`range(start, stop, step)`, which is a value that programs have, too."""
 
     start: Integer
@@ -100,7 +102,7 @@ ALL_NUMBERS = Range.of(range(sys.maxsize))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class ItemsOf(Source):
+class ItemsOf(Leaf):
     """The rows of an array, or the items of a list whose length only the run tells."""
 
     owner: Ref | ListRef
@@ -111,7 +113,7 @@ class ItemsOf(Source):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class ItemsByIndex(Source):
+class ItemsByIndex(Leaf):
     """`owner[i]` for each of `indices`. to_end: the items of a list that are left, up to its end as
     that is when they are taken."""
 
@@ -125,7 +127,7 @@ class ItemsByIndex(Source):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class KnownItems(Source):
+class KnownItems(Leaf):
     """Items that are known one by one. owner: the list or dict that holds them, or the view of one;
     skipped: how many of its items were taken before."""
 

@@ -420,19 +420,17 @@ class Primal:
     ) -> Specialization:
         """The derivatives of `Lowered.storing`, of these leaves of the result."""
         key = ("storing", active, seeded)
-        found = self._specializations.get(key)
-        if found is None:
-            found = self._specializations[key] = Specialization(self, active, seeded, "storing")
-        return found
+        if key not in self._specializations:
+            self._specializations[key] = Specialization(self, active, seeded, "storing")
+        return self._specializations[key]
 
     def specialization(
         self, active: tuple[int, ...], seeded: tuple[int, ...] | None = None
     ) -> Specialization:
         """The derivatives with respect to these leaves, of these leaves of the result."""
-        found = self._specializations.get((active, seeded))
-        if found is None:
-            found = self._specializations[active, seeded] = Specialization(self, active, seeded)
-        return found
+        if (active, seeded) not in self._specializations:
+            self._specializations[active, seeded] = Specialization(self, active, seeded)
+        return self._specializations[active, seeded]
 
 
 def _remembered(primals: list[Primal]) -> list[Primal]:

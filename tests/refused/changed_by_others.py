@@ -28,11 +28,27 @@ LOGGER = logging.Logger("halves")
 LOGGER.addHandler(Halves())
 
 
+class Appends(logging.Handler):
+    def emit(self, record):
+        record.args[0].append(1.0)
+
+
+APPENDING = logging.Logger("appends")
+APPENDING.addHandler(Appends())
+
+
 @refused("a handler or filter changes an array that `info` is given to show", X)
 def shown_to_a_handler(x):
     y = x * 2
     LOGGER.info("%s", y)
     return np.sum(y)
+
+
+@refused("a handler or filter changes what `info` is given to show", X)
+def list_shown_to_a_handler(x):
+    items = [1.0]
+    APPENDING.info("%s %s", items, 0)
+    return np.sum(x) * len(items)
 
 
 @refused("`_count_elements` changed what there is in a container, which is not followed", X)

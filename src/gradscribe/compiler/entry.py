@@ -24,6 +24,7 @@ from gradscribe.ir.affine import Affine, Source, Symbol
 from gradscribe.ir.core import Location
 from gradscribe.ir.lengths import Guard
 from gradscribe.ir.probing import has
+from gradscribe.primitives.users_code import users_code
 
 Values = tuple[Any, ...]
 """The function called, then one value for each of its parameters, then the captured values."""
@@ -149,6 +150,7 @@ class _Names:
             "items_key": items_key,
             "key_of": key_of,
             "lies_in_order": lies_in_order,
+            "users_code": users_code,
             "has": has,
             "is_made_of": _is_made_of,
         }
@@ -271,6 +273,10 @@ def _without_key(names: _Names, dependency: Dependency) -> str:
     return f"{key_text(dependency.value)} not in {names.path(dependency.path)}"
 
 
+def _shows_to(names: _Names, dependency: Dependency) -> str:
+    return f"users_code({names.path(dependency.path)}) == {names.of(dependency.value)}"
+
+
 _CHECKS: dict[str, Callable[[_Names, Dependency], str]] = {
     "identity": _same_object,
     "function": _same_function,
@@ -285,6 +291,7 @@ _CHECKS: dict[str, Callable[[_Names, Dependency], str]] = {
     "present": _has_attribute,
     "absent": _has_no_attribute,
     "without": _without_key,
+    "shows": _shows_to,
 }
 
 

@@ -27,7 +27,7 @@ from gradscribe.frontend.interface import (
 )
 from gradscribe.frontend.joins.splitting import without_none
 from gradscribe.frontend.memory import outside_memory
-from gradscribe.frontend.opaque import lent_containers
+from gradscribe.frontend.opaque import lent_containers, shown_calls
 from gradscribe.frontend.state.definitions import NotYetKnownError
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.state.interruptions import (
@@ -83,10 +83,12 @@ def lower(
     ]
     names = dict(zip(lowering.parameters, items, strict=True))
     try:
+        shown_calls.note_operations(lowering)
         result = _run(lowering, Frame(source, function, names))
         lowering.builder.location = source.location(source.node)
         contexts.refuse_changed_mode(lowering)
         outside_memory.refuse_shown(lowering)
+        shown_calls.watch_operations(lowering)
         lent_containers.at_the_end(lowering)
         return lowered(lowering, function, parameters, given, attributes, result)
     except (AlwaysRaisesError, EverOtherTypesError, MisfitError) as error:

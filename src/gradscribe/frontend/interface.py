@@ -134,6 +134,7 @@ DependencyKind = Literal[
     "present",
     "absent",
     "without",
+    "shows",
 ]
 
 
@@ -148,7 +149,8 @@ class Dependency:
     of these keys. same, other: to the very object, or to another one, than the path `value` does.
     distinct: the path, and those that are `value`, lead to different objects. present, absent: to
     an object that has, or has not, an attribute `value`. without: to a dict without the key
-    `value`.
+    `value`. shows: to what shows something to the code of the user's that is `value` (see
+    `primitives.users_code`).
     """
 
     path: AccessPath

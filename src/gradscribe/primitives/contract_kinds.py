@@ -91,10 +91,14 @@ _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 _CODE, _FILES, _MACHINE = frozenset({CODE}), frozenset({FILES}), frozenset({MACHINE})
+_ALL = _CODE | _FILES | {RAISED}
 
 UNKNOWN = Contract(None, True, True, _CODE, _CODE | {RAISED})
 TRANSIENT = Contract(None, reads=_CODE, changes=_CODE | {RAISED})
 """What may write to all that it is given; the latter does not keep it."""
+
+SHOWN = replace(UNKNOWN, writes=frozenset(), connects=False, reads=_CODE | _FILES, changes=_ALL)
+"""What is shown to code of the user's: that may keep it (and is stopped where it changes it)."""
 
 CALLED_BACK = replace(UNKNOWN, writes=frozenset({"what functions lead to"}), keeps=False)
 """Of functions that only compute, where they are given functions of the program: these may do

@@ -38,6 +38,7 @@ from gradscribe.primitives.contract_kinds import (
     parameters,
 )
 from gradscribe.primitives.known_calls import FUNCTIONS, METHODS, UNTOLD, Row
+from gradscribe.primitives.users_code import changing_making
 
 
 def contract_of(
@@ -106,6 +107,8 @@ _FORTRAN = frozenset({("builtins", "fortran"), ("_fortran", "fortran")})
 
 def _of_function(callee: Any) -> Row:
     if isinstance(callee, type) and issubclass(callee, BaseException):
+        if changing_making(callee):
+            return _NOTHING_KNOWN
         return Row("", SELECTS if callee.__module__ == "builtins" else LEADS)
     if isinstance(callee, enum.EnumMeta):
         return Row("", COMPUTES)

@@ -1,4 +1,4 @@
-"""Calls of `logging` whose records go through code of the user's: it may read arrays, not store.
+"""Calls of `logging` whose records go through code of others: it may read arrays, not store.
 
 Comes in: a function or method of `logging` with its arguments. `goes_through_others` tells where a
 handler, filter or formatter that is not the standard library's sees them; the call is made by
@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import logging
 import logging.handlers
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.ir.probing import probe
-from gradscribe.primitives.contract_kinds import STREAM
+from gradscribe.ir.probing import is_library_module, probe
+from gradscribe.primitives.contract_kinds import SHOWN, STREAM
 from gradscribe.primitives.static import static
 
 
@@ -57,24 +57,56 @@ _MODULES = ("logging", "logging.handlers")
 def only_shown(function: Any, *args: Any, **keywords: Any) -> Any:
     """`function(*args, **keywords)`, where the arrays among the arguments are as they were
     afterwards."""
-    given = list(_arrays_in(args))
-    before = [array.tobytes() for array in given]
+    before = list(_contents(args, set()))
     result = function(*args, **keywords)
-    if any(array.tobytes() != held for array, held in zip(given, before, strict=True)):
+    changed = [value for value, held in before if _held(value) != held]
+    if any(isinstance(value, np.ndarray) for value in changed):
         raise UnsupportedError(
             f"a handler or filter changes an array that `{function.__name__}` is given to show",
             "log a copy: `array.copy()`",
         )
+    if changed:
+        raise UnsupportedError(
+            f"a handler or filter changes what `{function.__name__}` is given to show",
+            "log a copy, or the text: `str(…)`",
+        )
     return result
 
 
-def _arrays_in(value: Any) -> Iterator[Any]:
+def _contents(value: Any, seen: set[int]) -> Iterator[tuple[Any, Any]]:
+    """The arrays, lists, dicts and objects in a value, each with what it holds."""
+    held = _held(value)
+    if held is not None and id(value) not in seen:
+        seen.add(id(value))
+        yield value, held
+        for item in value if isinstance(value, list) else _values(value):
+            yield from _contents(item, seen)
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _contents(item, seen)
+
+
+def _values(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else ()
+
+
+def _held(value: Any) -> Any:
+    """What an array, list, dict or object of the user's holds; None of other values."""
     if isinstance(value, np.ndarray):
-        yield value
-    elif isinstance(value, (tuple, list, dict)):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _arrays_in(item)
+        return value.tobytes()
+    if isinstance(value, list):
+        return [*map(id, value)]
+    if isinstance(value, dict):
+        return [(id(key), id(item)) for key, item in value.items()]
+    is_object = not is_library_module(type(value).__module__) and not isinstance(value, type)
+    return _held(probe(value, "__dict__")) if is_object else None
+
+
+def shown_to_users(function: Any, *args: Any, **keywords: Any) -> Any:
+    """Likewise, where code of the user's sees what is shown, and may keep it."""
+    return only_shown(function, *args, **keywords)
 
 
 only_shown.__gradscribe_contract__ = STREAM  # type: ignore[attr-defined]
+shown_to_users.__gradscribe_contract__ = SHOWN  # type: ignore[attr-defined]
 static(logging.getLogger)  # there is one logger of each name

@@ -16,7 +16,7 @@ from gradscribe.frontend.containers.lengths import len_of
 from gradscribe.frontend.containers.shapes import shape_of
 from gradscribe.frontend.kinds.static_values import effect_argument, object_of, value_of
 from gradscribe.frontend.memory.iterators import iterator, taking
-from gradscribe.frontend.opaque import folded_calls, unknown
+from gradscribe.frontend.opaque import folded_calls, shown_calls, unknown
 from gradscribe.frontend.prelude import array_changes
 from gradscribe.frontend.state.handlers import FUNCTIONS, OBJECTS, Handler
 from gradscribe.frontend.state.lowering import Lowering
@@ -95,6 +95,9 @@ def _divmod(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
 
 def _effect(callee: Any) -> Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        if shown_calls.is_seen(lowering, callee, (*arguments, *keywords.values())):
+            unknown.call(lowering, node, callee, arguments, keywords)
+            return Static(None)
         tree = {
             "args": tuple(effect_argument(lowering, a) for a in arguments),
             "keywords": {k: effect_argument(lowering, v) for k, v in keywords.items()},

@@ -22,7 +22,7 @@ from gradscribe.frontend.joins.splitting import choose, for_each_kind, note_deci
 from gradscribe.frontend.kinds import tensors
 from gradscribe.frontend.memory import kept_memory, outside, scope
 from gradscribe.frontend.memory.sequences import new_list
-from gradscribe.frontend.opaque import foreign
+from gradscribe.frontend.opaque import foreign, shown_calls
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.syntax.bindings import dotted
 from gradscribe.frontend.syntax.refusals import refused
@@ -324,6 +324,7 @@ def _formatted(lowering: Lowering, node: Any) -> Any:
             except (TypeError, ValueError) as error:
                 lowering.raises(part, error)
         else:
+            shown_calls.note_texts(lowering, [item])
             parts.append((lowering.value(item), part.conversion, form))
     if all(isinstance(part, str) for part in parts):
         return Static("".join(parts))

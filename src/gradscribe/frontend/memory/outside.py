@@ -120,7 +120,8 @@ def _grown(lowering: Lowering, item: ObjectRef) -> Any:
     a list of what is added to it."""
     target, found = item.target, lowering.outside
     key = id(target)
-    if key in found.opened or key in found.read:
+    is_exposed = key in found.exposed and lowering.has_tensors
+    if key in found.opened or key in found.read or is_exposed:
         refuse_changed(lowering, item.name)
     found.grown.add(key)
     found.meet(item, compared=True)

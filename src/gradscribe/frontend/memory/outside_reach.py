@@ -9,12 +9,13 @@ function may change is refused where the program reads it.
 
 from __future__ import annotations
 
+import collections
 import dis
 import functools
 import gc
 import operator
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,6 +99,67 @@ def _note_one(lowering: Lowering, function: types.FunctionType, at: Held) -> Non
         _refuse_read(lowering, at.path.place, name)
         if id(held) in lowering.outside.opened or id(held) in lowering.outside.found:
             outside.refuse_changed(lowering, name)
+
+
+def note_objects(lowering: Lowering, roots: Iterable[Any], name: str) -> None:
+    """Note what code may change that runs without being given, as methods of these objects, and
+    all that they lead to. Refuse it where the program has read or changed that. name: of what runs
+    them."""
+    pending = list(roots)
+    while pending:
+        held = pending.pop()
+        if id(held) in lowering.outside.noted or isinstance(held, (*_NOT_CHANGED[:-2], np.dtype)):
+            continue
+        lowering.outside.noted[id(held)] = held
+        functions = list(_callables_of(held))
+        note(lowering, [Static(function) for function in functions])
+        pending += [at.object for function in functions for at in _held_by(function)]
+        if _is_code(held) or isinstance(held, types.ModuleType):
+            continue
+        lowering.outside.exposed.add(id(held))
+        lowering.outside.reached[id(held)] = held
+        _refuse_used(lowering, held, name)
+        if _is_opened(held):
+            pending += gc.get_referents(held)
+
+
+def _is_opened(held: Any) -> bool:
+    """Whether what an object holds is looked into: a container, a method, an object of a class of
+    the user's. (Of records of `logging` nothing leads to the program.)"""
+    if isinstance(held, _LOOKED_INTO):
+        return True
+    return not isinstance(held, np.ndarray) and not dependencies.is_library(type(held))
+
+
+_LOOKED_INTO = (
+    *(dict, list, tuple, set, frozenset, collections.deque, types.CellType, functools.partial),
+    *(types.MethodType, types.BuiltinMethodType),
+)
+
+
+def _refuse_used(lowering: Lowering, held: Any, name: str) -> None:
+    """Refuse it where the program has read, or changed, an object before."""
+    found, number = lowering.outside, id(held)
+    is_used = number in found.opened or number in found.found
+    is_used = is_used or any(owner == number for owner, _ in found.fields)
+    is_used = is_used or (number in found.grown and lowering.has_tensors)
+    for ref in found.met.get(number, {}).values():
+        root, steps = ref.path.place
+        is_used = is_used or any(
+            other[0] == root and len(other[1]) > len(steps) and other[1][: len(steps)] == steps
+            for other in (*found.captured, *_values_read(lowering))
+        )
+        name = ref.name or name
+    if is_used:
+        names = (ref.name for ref in found.containers.values() if ref.target is held)
+        outside.refuse_changed(lowering, next(names, name))
+
+
+def _values_read(lowering: Lowering) -> Iterator[Any]:
+    """The places of what was read when the function was compiled."""
+    for place, kind, _ in lowering.outside.dependencies:
+        if kind in ("equality", "length", "keys"):
+            yield place
 
 
 def note_buffers(lowering: Lowering, items: Sequence[Any]) -> None:

@@ -36,7 +36,7 @@ from gradscribe.frontend.memory import (
     sharing,
 )
 from gradscribe.frontend.memory.reach import is_read_only, storages
-from gradscribe.frontend.opaque import lent_containers
+from gradscribe.frontend.opaque import lent_containers, shown_calls
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.function_objects import captured, may_call, parts_of
 from gradscribe.frontend.structures.run_time_arguments import argument_of
@@ -54,10 +54,9 @@ from gradscribe.frontend.values.values import (
     may_overlap,
 )
 from gradscribe.ir.core import Method, Value
-from gradscribe.ir.probing import in_class, probe
+from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Array, Opaque, Type
-from gradscribe.primitives import log_calls
-from gradscribe.primitives.contract_kinds import UNKNOWN, Contract, parameters
+from gradscribe.primitives.contract_kinds import SHOWN, UNKNOWN, Contract, parameters
 from gradscribe.primitives.contracts import (
     called_back,
     contract_of,
@@ -81,7 +80,8 @@ def call(
     what it gives may keep what it is given, if nothing more is known of that.
     """
     arguments, keywords = given
-    callee, arguments = shown_to_others(callee, arguments, keywords)
+    callee, arguments, seen_as = shown_calls.seen(lowering, callee, arguments, keywords)
+    contract = seen_as or contract
     if may_lead_to_memory(lowering, [*arguments, *keywords.values()]):
         contract = replace(contract, keeps=True)
     items = contract.written(callee, arguments, keywords)
@@ -106,7 +106,7 @@ def call(
         is_receiver = number == 0 and isinstance(callee, Method)
         if isinstance(item, ObjectRef) and is_receiver and hasattr(item.target, "__dict__"):
             continue
-        for below in _objects(lowering, item):
+        for below in _objects(lowering, item) if contract is not SHOWN else ():
             outside.expose(lowering, below)
     for storage in reached:
         contiguity.check_shown(lowering, node, _name(callee), lowering.contents[storage])
@@ -157,21 +157,6 @@ def _linked(
         return sharing.overlap(lowering, found, shown[base])
 
     return sharing.link(lowering, item, shown, shares)
-
-
-def shown_to_others(
-    callee: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]
-) -> tuple[Any, tuple[Any, ...]]:
-    """The function to be called, and its arguments: of what is logged it is checked that handlers
-    and filters of the user's change nothing (see `log_calls`)."""
-    if not all(isinstance(item, Static) for item in (*arguments, *keywords.values())):
-        receiver = (
-            arguments[0].target if arguments and isinstance(arguments[0], ObjectRef) else None
-        )
-        function = in_class(type(receiver), callee.name) if isinstance(callee, Method) else callee
-        if log_calls.goes_through_others(function, receiver):
-            return log_calls.only_shown, (Static(function), *arguments)
-    return callee, arguments
 
 
 def leads(type_: Type, contract: Contract) -> bool:

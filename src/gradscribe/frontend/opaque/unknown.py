@@ -19,7 +19,7 @@ import numpy as np
 from gradscribe.errors import CompiledCodeError, UnknownTypeError
 from gradscribe.frontend.kinds.varying import may_vary
 from gradscribe.frontend.memory import outside_reach
-from gradscribe.frontend.opaque import folded_calls, foreign
+from gradscribe.frontend.opaque import folded_calls, foreign, shown_calls
 from gradscribe.frontend.state.interruptions import unknown_type
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.run_time_arguments import argument_of
@@ -75,9 +75,6 @@ CONVERSIONS: dict[Any, Type] = {
 }
 """Functions that give one type, whatever they are given."""
 
-_TEXTS = frozenset({str, repr, ascii, format})
-"""Functions that show a value; nobody expects a derivative of what they give."""
-
 _ADDRESSES = (id, hash, object)
 _NAMES = (globals, locals, vars, dir)
 _PROGRAMS = (eval, exec, compile)
@@ -99,7 +96,7 @@ def call(
         return _in_text(lowering, Method(callee.__name__), (Static(text), *arguments), keywords)
     _refuse_by_name(lowering, node, callee, name)
     lowering.outside.show(callee)
-    unused = node is lowering.statement.discarded or callee in _TEXTS
+    unused = node is lowering.statement.discarded or callee in shown_calls.TEXTS
     if not unused and any(may_vary(lowering, item, surely=True) for item in given):
         lowering.unsupported(
             node,
@@ -193,12 +190,12 @@ def emit(
     code has kept, it is one of those that may use that; and one that gives an object, or changes
     one, may let that hold what it is given. contract: what is known of that."""
     items = (*arguments, *keywords.values())
-    callee, arguments = foreign.shown_to_others(callee, arguments, keywords)
+    callee, arguments, seen_as = shown_calls.seen(lowering, callee, arguments, keywords)
     if callee in _STORING:
         outside_reach.note_buffers(lowering, items)
     is_led = foreign.may_lead_to_memory(lowering, items)
-    if is_led or (foreign.leads(type_, contract) and foreign.reaches(lowering, items)):
-        contract = UNKNOWN if is_led and callee in _STORING else HOLDS
+    if seen_as or is_led or (foreign.leads(type_, contract) and foreign.reaches(lowering, items)):
+        contract = seen_as or (UNKNOWN if is_led and callee in _STORING else HOLDS)
         node, given = lowering.frame.statement, (arguments, keywords)
         return foreign.call(lowering, node, callee, given, type_, contract)
     tree = {

@@ -82,8 +82,9 @@ class Outside:
     shown: the objects that unread code is given, with their names, by identity; written: those to
     which it may write.
     reaching: the functions from outside that unread code was given (see `outside_reach`); reached:
-    the objects that these may change; rebound: the places of variables that they assign; seen: the
-    captured arrays that they see, with the way from a function to each.
+    the objects that these may change; noted: those of which that has been found; rebound: the
+    places of variables that they assign; seen: the captured arrays that they see, with the way
+    from a function to each.
     dependencies: what was resolved, and must be the same at each call.
     leaves: the inputs. integers: those that are lists of integers, with their numbers among the
     leaves. numbers: the numbers among the captures, with the places of their paths; known: the
@@ -109,6 +110,7 @@ class Outside:
     written: set[int] = field(default_factory=set)
     reaching: dict[int, Any] = field(default_factory=dict)
     reached: dict[int, Any] = field(default_factory=dict)
+    noted: dict[int, Any] = field(default_factory=dict)
     rebound: set[Any] = field(default_factory=set)
     seen: dict[Storage, tuple[Any, ...]] = field(default_factory=dict)
     read: set[int] = field(default_factory=set)

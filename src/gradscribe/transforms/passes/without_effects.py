@@ -27,6 +27,7 @@ from gradscribe.primitives.control import (
     attempted,
     finally_done,
 )
+from gradscribe.primitives.users_code import changing_making
 from gradscribe.transforms.passes.sink import has_effect
 
 
@@ -100,5 +101,5 @@ def _repeats(operation: Operation) -> bool:
     if operation.primitive in (ENTER, EXIT):
         return callee in (*RESUMED, attempted, finally_done)
     if isinstance(callee, type) and issubclass(callee, BaseException):
-        return True
+        return not changing_making(callee)
     return operation.primitive in (RAISE, ASSERT, CHECK, ATTEMPT, CAUGHT)

@@ -1,0 +1,126 @@
+"""Calls that only show what they are given: logs, warnings, `print`, the making of texts.
+
+They do nothing that a program could read, unless code of the user's runs in them: handlers, filters
+and formatters of `logging`, `warnings.showwarning`, a `__str__` that counts its calls. Where that
+is so, what this code may change is refused to be read, and what is shown to it may be kept. Which
+code that is, is a condition of each call.
+"""
+
+from __future__ import annotations
+
+import logging
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradscribe.frontend.interface import AccessPath
+from gradscribe.frontend.memory import outside_reach
+from gradscribe.frontend.state.dependencies import depend
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import ObjectRef, Static, TupleOf
+from gradscribe.ir.core import Method, Value
+from gradscribe.ir.probing import in_class, probe
+from gradscribe.ir.types import Opaque
+from gradscribe.primitives import log_calls
+from gradscribe.primitives.contract_kinds import SHOWN, UNKNOWN, Contract
+from gradscribe.primitives.users_code import changing_making, changing_text, shows, users_code
+
+TEXTS = frozenset({str, repr, ascii, format})
+"""Functions that show a value; nobody expects a derivative of what they give."""
+
+
+class Call(NamedTuple):
+    """A call as it is made: the function, its arguments, and its contract, if code of the user's
+    runs in it."""
+
+    callee: Any
+    arguments: tuple[Any, ...]
+    contract: Contract | None = None
+
+
+def seen(
+    lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]
+) -> Call:
+    """How a call is made that others may see: of what is shown to them it is checked that they
+    change nothing of that (see `log_calls`)."""
+    given = (*arguments, *keywords.values())
+    if isinstance(callee, type) and issubclass(callee, BaseException):
+        is_known = not _note(lowering, changing_making(callee), callee.__name__)
+        return Call(callee, arguments, None if is_known else UNKNOWN)
+    receiver = arguments[0] if arguments and isinstance(callee, Method) else None
+    function, shower = callee, probe(callee, "__self__")
+    if isinstance(receiver, ObjectRef):
+        function, shower = in_class(type(receiver.target), callee.name), receiver.target
+    is_shown = shows(probe(function, "__func__", function))
+    if callee in TEXTS or callee is operator.mod or isinstance(callee, Method):
+        note_texts(lowering, given)
+    if is_shown and is_seen(lowering, function, given, receiver, shower):
+        return Call(log_calls.shown_to_users, (Static(function), *arguments), SHOWN)
+    if not all(isinstance(item, Static) for item in given):
+        target = receiver.target if isinstance(receiver, ObjectRef) else None
+        if log_calls.goes_through_others(function, target):
+            return Call(log_calls.only_shown, (Static(function), *arguments))
+    return Call(callee, arguments)
+
+
+def is_seen(
+    lowering: Lowering,
+    function: Any,
+    given: Sequence[Any],
+    receiver: Any = None,
+    shower: Any = None,
+) -> bool:
+    """Whether code of the user's runs in this call, of which it is noted then what it may change.
+    given: to the call. receiver, shower: the logger, as a value of the frontend and as it is."""
+    note_texts(lowering, given)
+    if not isinstance(shower, logging.Logger | logging.LoggerAdapter):
+        shower = function
+    path = receiver.path if isinstance(receiver, ObjectRef) else AccessPath(shower)
+    found = users_code(shower)
+    depend(lowering, path, found, "shows")
+    name = probe(function, "__name__")
+    if name in ("addHandler", "addFilter"):
+        found = (*found, *(item.target for item in given if isinstance(item, ObjectRef)))
+    categories = (item.value for item in given if isinstance(item, Static))
+    for category in categories:
+        if isinstance(category, type) and issubclass(category, Warning):
+            found = (*found, *changing_making(category), *changing_text(category))
+    return _note(lowering, found, name)
+
+
+def _note(lowering: Lowering, found: Sequence[Any], name: str) -> bool:
+    outside_reach.note_objects(lowering, found, name)
+    return bool(found)
+
+
+def note_operations(lowering: Lowering) -> None:
+    """Note what the user's code may change that NumPy calls where an operation meets an invalid
+    value."""
+    outside_reach.note_objects(lowering, users_code(np.geterrcall), "np.seterrcall")
+
+
+def watch_operations(lowering: Lowering) -> None:
+    """Make it a condition of each call of a function that reads values from outside that it is
+    this code."""
+    found = lowering.outside
+    if found.captures or found.containers or found.fields or found.grown or found.noted:
+        depend(lowering, AccessPath(np.geterrcall), users_code(np.geterrcall), "shows")
+
+
+def note_texts(lowering: Lowering, given: Sequence[Any]) -> None:
+    """Note what may be changed where a text is made of these values."""
+    for item in _objects(given):
+        if isinstance(item, ObjectRef) and changing_text(type(item.target)):
+            outside_reach.note_objects(lowering, [item.target], "__str__")
+        elif isinstance(item, Value) and isinstance(item.type, Opaque) and item.type.cls:
+            outside_reach.note_objects(lowering, changing_text(item.type.cls), "__str__")
+
+
+def _objects(items: Sequence[Any]) -> Iterator[Any]:
+    for item in items:
+        if isinstance(item, TupleOf):
+            yield from _objects(item.items)
+        else:
+            yield item

@@ -1,0 +1,208 @@
+"""Code of the user's that runs where a program only shows something: logs, warns, prints.
+
+Comes in: what shows (a logger, `warnings.warn`, `print`, `np.errstate`), or what is shown. Goes
+out: the objects whose code runs then, and is neither of the standard library nor of an installed
+package. Mostly there are none.
+"""
+
+from __future__ import annotations
+
+import dis
+import io
+import logging
+import math
+import pathlib
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradscribe.ir.probing import in_class, is_library_module, probe
+
+
+def users_code(shows: Any) -> tuple[Any, ...]:
+    """The objects whose code runs where this shows something: a function, a logger, an adapter."""
+    if isinstance(shows, logging.Logger | logging.LoggerAdapter):
+        return _of_log(shows)
+    if probe(shows, "__module__") == "logging":
+        return _of_log(logging.getLogger())
+    return _PARTS[shows]()
+
+
+def shows(callee: Any) -> bool:
+    """Whether a function or method tells others what it is given."""
+    if probe(callee, "__module__") == "logging":
+        return probe(callee, "__name__") in _LOGGING
+    return isinstance(callee, types.BuiltinFunctionType | types.FunctionType) and callee in _PARTS
+
+
+_LOGGING = frozenset(
+    {"critical", "debug", "error", "exception", "fatal", "info", "log", "warn", "warning"}
+    | {"handle", "addHandler", "addFilter"}
+)
+
+
+def is_users(function: Any) -> bool:
+    """Whether this is a function of Python that the user has written."""
+    function = probe(function, "__func__", function)
+    if not isinstance(function, types.FunctionType) or is_library_module(function.__module__):
+        return False
+    return _INSTALLED.isdisjoint(pathlib.PurePath(function.__code__.co_filename).parts)
+
+
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+
+
+def has_users_code(part: Any) -> bool:
+    """Whether the class of an object, or the object itself, has methods of the user's."""
+    if isinstance(part, types.FunctionType | types.MethodType):
+        return is_users(part)
+    methods = (item for base in type(part).__mro__ for item in vars(base).values())
+    own = (probe(part, "__dict__") or {}).values()
+    return any(map(is_users, methods)) or any(map(is_users, own))
+
+
+def changing_text(cls: type) -> list[Any]:
+    """What makes a text of the objects of a class, in Python, and may change something."""
+    found = _in_python(cls, ("__str__", "__repr__", "__format__"))
+    return [function for function in found if may_change(function)]
+
+
+def changing_making(cls: type) -> list[Any]:
+    """What makes the objects of a class, in Python, and may change more than the object."""
+    found = [*_in_python(cls, _MAKING), *_in_python(type(cls), ("__call__",))]
+    return [function for function in found if may_change(function, is_making=True)]
+
+
+def _in_python(cls: type, names: Iterable[str]) -> list[Any]:
+    """The methods of these names that the user has written."""
+    found = (in_class(cls, name) for name in names)
+    return [probe(method, "__func__", method) for method in found if is_users(method)]
+
+
+_MAKING = ("__new__", "__init__")
+
+
+def may_change(function: Any, *, is_making: bool = False) -> bool:
+    """Whether a function of the user's may change something: it stores to more than its variables,
+    or calls what may. is_making: it may store to its first argument."""
+    pending, seen = [(function, is_making)], set[Any]()
+    while pending:
+        found, own = pending.pop()
+        if found in seen:
+            continue
+        seen.add(found)
+        if _stores(found.__code__, found.__code__.co_varnames[:1] if own else ()):
+            return True
+        for called in _named(found):
+            if isinstance(called, type):
+                pending += [(f, True) for f in _in_python(called, _MAKING)]
+            elif is_users(called):
+                pending.append((probe(called, "__func__", called), False))
+            elif isinstance(called, types.BuiltinMethodType) and not _is_of_module(called):
+                return True
+    return False
+
+
+def _is_of_module(function: Any) -> bool:
+    return isinstance(function.__self__, types.ModuleType | type)
+
+
+def _named(function: types.FunctionType) -> Iterator[Any]:
+    """The global variables that a function names, and what it has captured."""
+    for name in function.__code__.co_names:
+        if name in function.__globals__:
+            yield function.__globals__[name]
+    for cell in function.__closure__ or ():
+        yield probe(cell, "cell_contents")
+
+
+def _stores(code: types.CodeType, own: Sequence[str]) -> bool:
+    """Whether code stores to anything but its variables, and objects of these names, or calls
+    methods of which that is not known."""
+    before: Any = None
+    for instruction in dis.get_instructions(code):
+        kind, name = instruction.opname, instruction.argval
+        if kind == "STORE_ATTR":
+            owner = before.argval[-1] if isinstance(before.argval, tuple) else before.argval
+            if owner not in own:
+                return True
+        is_unknown = _is_method(instruction) and name not in _READING
+        if is_unknown or name in _CHANGING or kind.startswith(_STORING):
+            return True
+        before = instruction
+    nested = (c for c in code.co_consts if isinstance(c, types.CodeType))
+    return any(_stores(c, own) for c in nested)
+
+
+def _is_method(instruction: dis.Instruction) -> bool:
+    """Whether this looks up a method that is called."""
+    is_called = "NULL|self" in instruction.argrepr and instruction.opname == "LOAD_ATTR"
+    return is_called or instruction.opname == "LOAD_METHOD"
+
+
+_STORING = ("STORE_GLOBAL", "STORE_SUBSCR", "STORE_SLICE", "DELETE_ATTR", "DELETE_SUBSCR")
+_CHANGING = frozenset({"next", "setattr", "delattr", "exec", "eval", "globals", "vars"})
+_READING = frozenset(
+    {name for cls in (str, bytes, int, float, complex, tuple, frozenset) for name in dir(cls)}
+    | {name for module in (math, np) for name in dir(module)}
+    | {"copy", "get", "group", "groups", "isoformat", "item", "items", "keys", "tolist", "values"}
+) - {"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "__setattr__"}
+"""Methods, and functions of modules, that change nothing."""
+
+
+def _of_log(logger: Any) -> tuple[Any, ...]:
+    parts: list[Any] = [logging.getLogRecordFactory()]
+    while isinstance(logger, logging.LoggerAdapter):
+        parts.append(logger)
+        logger = logger.logger
+    if isinstance(logger, logging.Logger):
+        parts += _parts(logger)
+    return tuple(filter(has_users_code, parts))
+
+
+def _parts(logger: logging.Logger | None) -> Iterator[Any]:
+    """What a record of this logger goes through."""
+    if logger is not None:
+        yield from (logger, *logger.filters)
+    while logger is not None:
+        for handler in logger.handlers:
+            yield from (handler, *handler.filters, handler.formatter, probe(handler, "stream"))
+        logger = logger.parent if logger.propagate else None
+
+
+def _of_warnings() -> tuple[Any, ...]:
+    return (*_of_shown_warnings(), *_of_stream("stderr"))
+
+
+def _of_shown_warnings() -> tuple[Any, ...]:
+    shown: Any = warnings.showwarning
+    if probe(shown, "__module__") == "logging":  # by `captureWarnings`
+        return _of_log(logging.getLogger("py.warnings"))
+    return tuple(part for part in (shown, warnings.formatwarning) if has_users_code(part))
+
+
+def _of_stream(name: str) -> tuple[Any, ...]:
+    stream = getattr(sys, name)
+    is_known = type(stream) is io.TextIOWrapper
+    return () if is_known or not has_users_code(stream) else (stream,)
+
+
+def of_operations() -> tuple[Any, ...]:
+    """The objects whose code may run in any operation of NumPy."""
+    called: Any = np.geterrcall()
+    is_called = called is not None and not _CALLS.isdisjoint(np.geterr().values())
+    return (*((called,) if is_called else ()), *_of_shown_warnings())
+
+
+_CALLS = frozenset({"call", "log"})
+
+_PARTS: dict[Any, Callable[[], tuple[Any, ...]]] = {
+    print: lambda: _of_stream("stdout"),
+    warnings.warn: _of_warnings,
+    warnings.warn_explicit: _of_warnings,
+    np.geterrcall: of_operations,
+}

@@ -12,6 +12,8 @@ from typing import ClassVar, NamedTuple
 
 import pytest
 
+import gradscribe as gs
+from gradscribe.errors import UnsupportedError
 from tests.frontend.oracles import check
 
 
@@ -278,3 +280,78 @@ PROGRAMS = [
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_a_class_means_what_it_says(function) -> None:
     check(function, 1.5)
+
+
+REGISTRY: list[str] = []
+COUNT = 2.0
+
+
+class Registers:
+    def __init_subclass__(cls):
+        REGISTRY.append(cls.__name__)
+
+
+class Reads:
+    def __init_subclass__(cls):
+        cls.count = COUNT
+
+
+class Registering(type):
+    def __init__(cls, name, bases, items):
+        super().__init__(name, bases, items)
+        REGISTRY.append(name)
+
+
+class Configured:
+    def __init_subclass__(cls, scale=1.0, **options):
+        super().__init_subclass__(**options)
+        cls.scale = float(scale)
+
+
+def registered(x):
+    class Part(Registers):
+        weight = 2.0
+
+    return len(REGISTRY) * Part.weight * x
+
+
+def reading(x):
+    class Part(Reads):
+        pass
+
+    return Part.count * x
+
+
+def of_a_metaclass(x):
+    class Part(metaclass=Registering):
+        weight = 2.0
+
+    return len(REGISTRY) * Part.weight * x
+
+
+def called_metaclass(x):
+    Registering("Part", (), {})
+    return len(REGISTRY) * x
+
+
+@pytest.mark.parametrize("f", [registered, reading, of_a_metaclass, called_metaclass])
+def test_code_that_runs_where_a_class_is_made_is_refused(f):
+    for run in (
+        lambda: gs.value_and_grad(f)(2.0),
+        lambda: gs.jvp(f, (2.0,), (1.0,)),
+        lambda: gs.differentiable(f)(gs.tensor(2.0, requires_grad=True)),
+    ):
+        with pytest.raises(UnsupportedError, match=r"making this class runs|both read and changed"):
+            run()
+    assert not REGISTRY
+
+
+def test_code_that_sets_the_class_alone_runs():
+    def f(x):
+        class Part(Configured, scale=3):
+            def of(self, x):
+                return self.scale * x**2
+
+        return Part().of(x)
+
+    check(f, 2.0)

@@ -320,6 +320,12 @@ class Inits(Exception):
         COUNTER.n += 1.0
 
 
+class Listed(Exception):
+    def __init__(self, text):
+        super().__init__(text)
+        COUNTS.append(1.0)
+
+
 class Made(Exception):
     def __new__(cls, text):
         COUNTER.n += 1.0
@@ -360,6 +366,15 @@ def raised_under_a_condition(x):
     return COUNTER.n * np.sum(x)
 
 
+def listed(x):
+    try:
+        if x[0] > 0:
+            raise Listed("a")
+    except Listed:
+        pass
+    return len(COUNTS) * np.sum(x)
+
+
 def told(x):
     try:
         if x[0] > 0:
@@ -390,7 +405,7 @@ def warning(x):
 
 
 @pytest.mark.parametrize(
-    "f", [raised, raised_under_a_condition, told, read_before, category, warning]
+    "f", [raised, raised_under_a_condition, listed, told, read_before, category, warning]
 )
 def test_what_making_an_exception_may_change_is_refused(f: Any) -> None:
     check_refused(f)

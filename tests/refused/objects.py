@@ -683,3 +683,21 @@ STATUS = os.stat(os.curdir)
 @refused("the attribute `st_mtime`, which is no item of a `stat_result`", X)
 def attribute_that_is_no_item(x):
     return np.sum(x) * STATUS.st_mtime
+
+
+REGISTRY: list[str] = []
+
+
+class Registers:
+    def __init_subclass__(cls):
+        REGISTRY.append(cls.__name__)
+
+
+@refused(
+    "making this class runs `__init_subclass__`, which reads or changes what is outside of it", X
+)
+def class_that_is_registered(x):
+    class Part(Registers):
+        weight = 2.0
+
+    return np.sum(x) * Part.weight

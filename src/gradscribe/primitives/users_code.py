@@ -15,7 +15,7 @@ import pathlib
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -89,35 +89,85 @@ _MAKING = ("__new__", "__init__")
 def may_change(function: Any, *, is_making: bool = False) -> bool:
     """Whether a function of the user's may change something: it stores to more than its variables,
     or calls what may. is_making: it may store to its first argument."""
+    for found, own in _called(function, is_making):
+        if _stores(found.__code__, found.__code__.co_varnames[:1] if own else ()):
+            return True
+        named = (held for _, held in _named(found))
+        if any(isinstance(n, types.BuiltinMethodType) and not _is_of_module(n) for n in named):
+            return True
+    return False
+
+
+def making_a_class(bases: Iterable[type], options: Mapping[str, Any], items: Any) -> Any:
+    """The name of a method of the user's that runs where a class is made, and reads or changes what
+    is outside of the class; None if there is none. items: what the class is to hold."""
+    kinds = [*map(type, bases), options.get("metaclass", type)]
+    found = [("__init_subclass__", method) for method in _of_all(bases, ("__init_subclass__",))]
+    found += [("__set_name__", method) for method in _of_all(map(type, items), ("__set_name__",))]
+    found += [(m.__name__, m) for m in _of_all(kinds, _OF_METACLASSES)]
+    return next((name for name, method in found if not _is_self_contained(method)), None)
+
+
+def _of_all(classes: Iterable[Any], names: Iterable[str]) -> Iterator[Any]:
+    for cls in filter(lambda item: isinstance(item, type), classes):
+        yield from _in_python(cls, names)
+
+
+_OF_METACLASSES = ("__prepare__", "__new__", "__init__")
+
+
+def _is_self_contained(function: Any) -> bool:
+    """Whether a method gives the same for the same arguments, and changes its first at most."""
+    parts = [found for found, _ in _called(function, True)]
+    held = (item for part in parts for name, item in _named(part) if name != "__class__")
+    defaults = [[*(p.__defaults__ or ()), *(p.__kwdefaults__ or {}).values()] for p in parts]
+    plain = all(isinstance(one, _PLAIN) for given in defaults for one in given)
+    return plain and not may_change(function, is_making=True) and all(map(_is_fixed, held))
+
+
+_PLAIN = (str, bytes, int, float, complex, types.NoneType)
+
+
+def _is_fixed(item: Any) -> bool:
+    """Whether a variable holds code, of which it is known that it holds nothing that changes."""
+    if isinstance(item, types.FunctionType):
+        return True
+    name = probe(item, "__name__" if isinstance(item, types.ModuleType) else "__module__")
+    return isinstance(item, types.ModuleType | type) and is_library_module(name)
+
+
+def _called(function: Any, is_making: bool) -> Iterator[tuple[Any, bool]]:
+    """A function, and those of the user's that it names; with whether each is to store to its first
+    argument."""
     pending, seen = [(function, is_making)], set[Any]()
     while pending:
         found, own = pending.pop()
         if found in seen:
             continue
         seen.add(found)
-        if _stores(found.__code__, found.__code__.co_varnames[:1] if own else ()):
-            return True
-        for called in _named(found):
+        yield found, own
+        for _, called in _named(found):
             if isinstance(called, type):
                 pending += [(f, True) for f in _in_python(called, _MAKING)]
             elif is_users(called):
                 pending.append((probe(called, "__func__", called), False))
-            elif isinstance(called, types.BuiltinMethodType) and not _is_of_module(called):
-                return True
-    return False
 
 
 def _is_of_module(function: Any) -> bool:
     return isinstance(function.__self__, types.ModuleType | type)
 
 
-def _named(function: types.FunctionType) -> Iterator[Any]:
-    """The global variables that a function names, and what it has captured."""
-    for name in function.__code__.co_names:
-        if name in function.__globals__:
-            yield function.__globals__[name]
-    for cell in function.__closure__ or ():
-        yield probe(cell, "cell_contents")
+def _named(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
+    """The global variables that a function names, and those that it has captured."""
+    pending = [function.__code__]
+    while pending:
+        code = pending.pop()
+        pending += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+        for name in code.co_names:
+            if name in function.__globals__:
+                yield name, function.__globals__[name]
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        yield name, probe(cell, "cell_contents")
 
 
 def _stores(code: types.CodeType, own: Sequence[str]) -> bool:
@@ -150,7 +200,12 @@ _READING = frozenset(
     {name for cls in (str, bytes, int, float, complex, tuple, frozenset) for name in dir(cls)}
     | {name for module in (math, np) for name in dir(module)}
     | {"copy", "get", "group", "groups", "isoformat", "item", "items", "keys", "tolist", "values"}
-) - {"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "__setattr__"}
+) - {
+    *("add", "append", "byteswap", "clear", "copyto", "delete", "discard", "extend", "fill"),
+    *("fill_diagonal", "insert", "partition", "place", "pop", "popitem", "put", "putmask"),
+    *("put_along_axis", "remove", "resize", "reverse", "setdefault", "setfield", "setflags"),
+    *("seterr", "seterrcall", "set_printoptions", "sort", "update", "__setattr__"),
+}
 """Methods, and functions of modules, that change nothing."""
 
 

@@ -28,6 +28,7 @@ from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import ListRef, LocalFunction, Static
 from gradscribe.ir.probing import probe
+from gradscribe.primitives.users_code import making_a_class
 
 _DECORATORS = (
     *(property, staticmethod, classmethod, functools.cached_property, functools.cache),
@@ -61,6 +62,13 @@ def define(lowering: Lowering, node: Any) -> None:
     bases = tuple(body.object_of(base) for base in node.bases)
     options = {keyword.arg: body.object_of(keyword.value) for keyword in node.keywords}
     items = body.items()
+    runs = making_a_class(bases, options, items.values())
+    if runs is not None:
+        lowering.unsupported(
+            node,
+            f"making this class runs `{runs}`, which reads or changes what is outside of it",
+            "define the class outside",
+        )
     try:
         cls = types.new_class(node.name, bases, options, lambda made: _fill(made, items))
         for decorator in reversed(node.decorator_list):

@@ -46,7 +46,7 @@ def seen(
     """How a call is made that others may see: of what is shown to them it is checked that they
     change nothing of that (see `log_calls`)."""
     given = (*arguments, *keywords.values())
-    if isinstance(callee, type) and issubclass(callee, BaseException):
+    if isinstance(callee, type) and issubclass(callee, BaseException | type):
         is_known = not _note(lowering, changing_making(callee), callee.__name__)
         return Call(callee, arguments, None if is_known else UNKNOWN)
     receiver = arguments[0] if arguments and isinstance(callee, Method) else None

@@ -413,3 +413,52 @@ def test_a_rule_of_other_parameters_is_refused_where_it_is_given(kind, rule, par
         getattr(op, kind)(rule)
     assert caught.value.advice == f"give it the parameters ({parameters})"
     assert caught.value.location.line == rule.__code__.co_firstlineno
+
+
+def test_the_tangent_of_a_recorded_call_does_not_run_its_function_again():
+    calls = []
+
+    @gs.primitive
+    def tripled(a, scale):
+        calls.append(1.0)
+        return a * scale
+
+    @tripled.like
+    def _(a, scale):
+        return a * scale
+
+    @tripled.adjoint
+    def _(out, a, scale, *, d_out):
+        return d_out * scale, np.sum(d_out * a)
+
+    @tripled.tangent
+    def _(out, a, scale, *, d_a, d_scale):
+        return d_a * scale + a * d_scale + 0 * out
+
+    def f(x):
+        return np.sum(tripled(x, 3.0) ** 2) * len(calls)
+
+    x = np.array([1.0, 2.0])
+    assert gs.jvp(f, (x,), (np.ones(2),), compile=False) == (45.0, 54.0)
+    assert len(calls) == 1
+    assert gs.jvp(f, (x,), (np.ones(2),), compile=False) == (90.0, 108.0)
+    assert len(calls) == 2
+
+
+def test_a_rule_may_call_its_operation_with_other_arguments():
+    @gs.primitive
+    def sine(a):
+        return np.sin(a)
+
+    @sine.adjoint
+    def _(out, a, *, d_out):
+        return np.cos(a) * d_out
+
+    @sine.tangent
+    def _(out, a, *, d_a):
+        return sine(a + np.pi / 2) * d_a
+
+    x = np.array([0.3, 0.4])
+    for compile in (True, False):
+        _, tangent = gs.jvp(sine, (x,), (np.ones(2),), compile=compile)
+        np.testing.assert_allclose(tangent, np.cos(x))

@@ -831,3 +831,51 @@ def lists_added(x, n):
 @pytest.mark.parametrize("n", [0, 3])
 def test_sum_adds_lists_to_the_one_that_it_starts_from(n):
     agrees(lists_added, x3, n)
+
+
+def not_found(x):
+    try:
+        [1.0].index(2.0)
+    except ValueError as error:
+        print(error)
+    try:
+        [x, 1.0].index(7.0)
+    except ValueError as error:
+        print(error)
+    try:
+        [x].remove(7.0)
+    except ValueError as error:
+        print(error)
+    return x * 2
+
+
+def out_of_range(x):
+    items = [x]
+    try:
+        items[3]
+    except IndexError as error:
+        print(error)
+    try:
+        items.pop(3)
+    except IndexError as error:
+        print(error)
+    try:
+        [].pop()
+    except IndexError as error:
+        print(error)
+    return items[0] * 2
+
+
+@pytest.mark.parametrize("f", [not_found, out_of_range])
+def test_errors_of_lists_have_the_texts_that_python_gives_them(f, capsys):
+    f(2.0)
+    expected = capsys.readouterr().out
+    assert len(expected.splitlines()) == 3
+    for run in (
+        lambda: gs.value_and_grad(f)(2.0),
+        lambda: gs.jvp(f, (2.0,), (1.0,)),
+        lambda: gs.differentiable(f)(gs.tensor(2.0, requires_grad=True)),
+    ):
+        run()
+        assert capsys.readouterr().out == expected
+    check(f, 2.0)

@@ -20,7 +20,7 @@ from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import prelude
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.indices import step_of
-from gradscribe.frontend.values.values import ListRef, Static, Storage
+from gradscribe.frontend.values.values import ListRef, Static, Storage, is_number
 from gradscribe.ir.core import Method, SliceOf, Value
 from gradscribe.ir.known import all_known
 from gradscribe.ir.types import INT, Never, Sequence
@@ -150,6 +150,11 @@ def _taken(lowering: Lowering, node: Any, owner: ListRef, index: Any) -> Any:
     """An item that leaves the list."""
     contents = lowering.contents[owner.storage]
     if isinstance(contents, tuple) and isinstance(index, Static):
+        if contents or not lowering.assumed:
+            try:
+                list(contents).pop(index.value)
+            except (IndexError, TypeError) as error:
+                lowering.raises(node, error, f"this item cannot be read: {error}")
         return read_item(lowering, node, owner, index)
     arguments = {"x": lowering.value(owner), "index": _position(lowering, index)}
     hold(lowering, owner.storage, contents if isinstance(contents, tuple) else ())
@@ -255,7 +260,7 @@ def take_items(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> 
 
 def _remove(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     owner, item = arguments
-    position = lowering.inline(node, prelude.index, (owner, item))
+    position = lowering.inline(node, prelude.index_to_remove, (owner, item))
     return delete_item(lowering, node, (owner, position), {})
 
 
@@ -300,12 +305,16 @@ def _searched(function: Any) -> Handler:
         items = sequences.known_items(lowering, owner)
         if items is not None and all(isinstance(item, Static) for item in (wanted, *items)):
             found = [item.value for item in items]
-            if wanted.value in found or function is prelude.count:
+            try:
                 return Static(getattr(found, function.__name__)(wanted.value))
+            except ValueError as error:
+                lowering.raises(node, error)
         if sequences.holds_numbers(lowering, owner):
             method = Method(function.__name__)
             return unknown.emit(lowering, method, (owner, wanted), {}, INT, RUN)
-        return lowering.inline(node, function, (owner, wanted))
+        is_told = function is prelude.index and is_number(wanted)
+        found_by = prelude.index_of_number if is_told else function
+        return lowering.inline(node, found_by, (owner, wanted))
 
     return handler
 

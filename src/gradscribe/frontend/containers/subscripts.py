@@ -193,7 +193,7 @@ def _read_items(
         if is_list and lowering.assumed and not lowering.exceptions.attempts:
             _raise_for_empty(lowering)
         try:
-            return items[index.value]
+            return (list(items) if isinstance(owner, ListRef) else items)[index.value]
         except (IndexError, TypeError) as error:
             lowering.raises(node, error, f"this item cannot be read: {error}")
     held = sequences.new_list(lowering, items)

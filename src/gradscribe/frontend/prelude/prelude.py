@@ -7,6 +7,7 @@ means is the loop that is written here. Comparisons are made as CPython makes th
 from __future__ import annotations
 
 import copy
+import sys
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,24 @@ def index(items: Any, wanted: Any) -> int:
         if item == wanted:
             return i
     raise ValueError("the item is not in the list")
+
+
+def index_of_number(items: Any, wanted: Any) -> int:
+    for i, item in enumerate(items):
+        if item == wanted:
+            return i
+    raise ValueError(_NOT_FOUND.format(wanted))
+
+
+def index_to_remove(items: Any, wanted: Any) -> int:
+    for i, item in enumerate(items):
+        if item == wanted:
+            return i
+    raise ValueError("list.remove(x): x not in list")
+
+
+_NOT_FOUND = "{!r} is not in list" if sys.version_info < (3, 14) else "list.index(x): x not in list"
+"""What `list.index` raises."""
 
 
 def largest(items: Any) -> Any:

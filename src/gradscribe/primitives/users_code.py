@@ -25,19 +25,19 @@ from gradscribe.ir.probing import in_class, is_library_module, probe
 
 def users_code(shows: Any) -> tuple[Any, ...]:
     """The objects whose code runs where this shows something: a function, a logger, an adapter."""
-    if isinstance(shows, logging.Logger | logging.LoggerAdapter):
-        return _of_log(shows)
-    if probe(shows, "__module__") == "logging":
-        return _of_log(logging.getLogger())
-    return _PARTS[shows]()
+    if isinstance(shows, _FUNCTIONS):
+        return _PARTS[shows]() if shows in _PARTS else _of_log(logging.getLogger())
+    return _of_log(shows)
 
 
 def shows(callee: Any) -> bool:
     """Whether a function or method tells others what it is given."""
     if probe(callee, "__module__") == "logging":
         return probe(callee, "__name__") in _LOGGING
-    return isinstance(callee, types.BuiltinFunctionType | types.FunctionType) and callee in _PARTS
+    return isinstance(callee, _FUNCTIONS) and callee in _PARTS
 
+
+_FUNCTIONS = (types.BuiltinFunctionType, types.FunctionType)
 
 _LOGGING = frozenset(
     {"critical", "debug", "error", "exception", "fatal", "info", "log", "warn", "warning"}
@@ -235,9 +235,15 @@ def _of_warnings() -> tuple[Any, ...]:
 
 def _of_shown_warnings() -> tuple[Any, ...]:
     shown: Any = warnings.showwarning
+    if shown is _SHOWING[0] and warnings.formatwarning is _SHOWING[1]:
+        return ()
     if probe(shown, "__module__") == "logging":  # by `captureWarnings`
         return _of_log(logging.getLogger("py.warnings"))
     return tuple(part for part in (shown, warnings.formatwarning) if has_users_code(part))
+
+
+_SHOWING = [probe(warnings, f"_{name}_orig") for name in ("showwarning", "formatwarning")]
+"""The functions that show warnings where nobody has put others in their place."""
 
 
 def _of_stream(name: str) -> tuple[Any, ...]:

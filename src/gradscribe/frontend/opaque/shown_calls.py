@@ -22,7 +22,7 @@ from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import ObjectRef, Static, TupleOf
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.probing import in_class, probe
-from gradscribe.ir.types import Opaque
+from gradscribe.ir.types import Array, Opaque
 from gradscribe.primitives import log_calls
 from gradscribe.primitives.contract_kinds import SHOWN, UNKNOWN, Contract
 from gradscribe.primitives.users_code import changing_making, changing_text, shows, users_code
@@ -102,10 +102,12 @@ def note_operations(lowering: Lowering) -> None:
 
 
 def watch_operations(lowering: Lowering) -> None:
-    """Make it a condition of each call of a function that reads values from outside that it is
-    this code."""
+    """Make it a condition of each call of a function that reads more than arrays from outside that
+    it is this code."""
     found = lowering.outside
-    if found.captures or found.containers or found.fields or found.grown or found.noted:
+    leaves = (leaf for _, parameter in found.captures for leaf in parameter.leaves)
+    is_read = any(not isinstance(leaf.type, Array) for leaf in leaves)
+    if is_read or found.containers or found.fields or found.grown or found.noted:
         depend(lowering, AccessPath(np.geterrcall), users_code(np.geterrcall), "shows")
 
 

@@ -238,13 +238,13 @@ def test_what_records_go_through_is_a_condition_of_each_call() -> None:
         gradient(X)
 
 
-def test_what_shows_warnings_is_a_condition_of_each_call(monkeypatch: Any) -> None:
-    gradient = gs.grad(divided)
-    with np.errstate(all="ignore"):
-        assert gradient(X).tolist() == [len(COUNTS)] * 2
-        monkeypatch.setattr(warnings, "showwarning", counting)
-        with pytest.raises(UnsupportedError, match="`COUNTS` from outside is both read and"):
-            gradient(X)
+def test_what_shows_warnings_of_numpy_may_change(monkeypatch: Any) -> None:
+    monkeypatch.setattr(warnings, "showwarning", counting)
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises(UnsupportedError, match="`COUNTS` from outside is both read and"),
+    ):
+        gs.grad(divided)(X)
 
 
 def test_what_nothing_depends_on_is_shown_to_handlers_of_the_users() -> None:

@@ -22,7 +22,7 @@ from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import ObjectRef, Static, TupleOf
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.probing import in_class, probe
-from gradscribe.ir.types import Array, Opaque
+from gradscribe.ir.types import Opaque
 from gradscribe.primitives import log_calls
 from gradscribe.primitives.contract_kinds import SHOWN, UNKNOWN, Contract
 from gradscribe.primitives.users_code import changing_making, changing_text, shows, users_code
@@ -102,13 +102,10 @@ def note_operations(lowering: Lowering) -> None:
 
 
 def watch_operations(lowering: Lowering) -> None:
-    """Make it a condition of each call of a function that reads more than arrays from outside that
-    it is this code."""
-    found = lowering.outside
-    leaves = (leaf for _, parameter in found.captures for leaf in parameter.leaves)
-    is_read = any(not isinstance(leaf.type, Array) for leaf in leaves)
-    if is_read or found.containers or found.fields or found.grown or found.noted:
-        depend(lowering, AccessPath(np.geterrcall), users_code(np.geterrcall), "shows")
+    """Make it a condition of each call that it is this code, where there is some."""
+    found = users_code(np.geterrcall)
+    if found:
+        depend(lowering, AccessPath(np.geterrcall), found, "shows")
 
 
 def note_texts(lowering: Lowering, given: Sequence[Any]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.codegen.namespace import Scope
+from gradscribe.ir.probing import plain_number
 from gradscribe.ir.trees import Node, is_made_of_fields, with_attributes
 
 _NAMED = {math.inf: "inf", math.pi: "pi"}
@@ -19,8 +20,9 @@ _NAMED = {math.inf: "inf", math.pi: "pi"}
 
 def literal(value: Any, scope: Scope) -> ast.expr:
     """The expression of a static value; an object of no literal form is named."""
-    is_number = isinstance(value, enum.Enum) and isinstance(value, (int, float, complex, str))
-    return _literal(value.value if is_number else value, scope)
+    if isinstance(value, enum.Enum) and isinstance(value, str):
+        value = str.__str__(value)
+    return _literal(plain_number(value), scope)
 
 
 @singledispatch

@@ -24,10 +24,10 @@ from typing import Any
 
 from gradscribe.errors import GradscribeError
 from gradscribe.ir.core import Operand, SliceOf
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import plain_number, probe
 
 _serial = itertools.count(1)
-_LITERALS = (type(None), bool, int, str, type(Ellipsis))
+_LITERALS = frozenset({type(None), bool, int, str, type(Ellipsis)})
 
 
 def function_of_call(
@@ -83,12 +83,15 @@ def _text(tree: Any, namespace: dict[str, Any]) -> str:
     if isinstance(tree, slice):
         parts = (_text(part, namespace) for part in (tree.start, tree.stop, tree.step))
         return f"slice({', '.join(parts)})"
-    if isinstance(tree, _LITERALS):
+    if type(tree) in _LITERALS:
         return repr(tree)
-    if isinstance(tree, float) and math.isinf(tree):
+    if type(tree) is float and math.isinf(tree):
         return "1e999" if tree > 0 else "-1e999"
-    if isinstance(tree, (float, complex)) and cmath.isfinite(tree):
+    if type(tree) in (float, complex) and cmath.isfinite(tree):
         return repr(tree)
+    number = plain_number(tree)
+    if number is not tree:
+        return _text(number, namespace)
     name = f"static{len(namespace)}"
     namespace[name] = tree
     return name

@@ -12,6 +12,8 @@ import sys
 import types
 from typing import Any
 
+import numpy as np
+
 _BUILT_IN = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 
@@ -74,7 +76,20 @@ def derived_number(value: Any) -> str | None:
     return next(kind.__name__ for kind in _NUMBERS if issubclass(cls, kind))
 
 
+def plain_number(value: Any) -> Any:
+    """A number of a class that is derived from Python's or NumPy's numbers, members of enumerations
+    included, as the number that it is; anything else as it is."""
+    cls: Any = type(value)
+    if cls in _PLAIN or not issubclass(cls, _NUMBERS_OF_ANY):
+        return value
+    if issubclass(cls, np.generic):
+        return value if cls.__module__ == "numpy" else value.dtype.type(value)
+    return next(kind for kind in _NUMBERS if issubclass(cls, kind)).__pos__(value)
+
+
 _NUMBERS = (int, float, complex)
+_NUMBERS_OF_ANY = (*_NUMBERS, np.number)
+_PLAIN = frozenset({*_NUMBERS, bool})
 _CONTAINERS = (list, tuple, dict, set, frozenset)
 _OF_TUPLES = frozenset(
     {"__bool__", "__contains__", "__getitem__", "__iter__", "__len__", "count", "index"}

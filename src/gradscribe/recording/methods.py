@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -85,11 +86,26 @@ def _binary(name: str, function: Any, *, reflected: bool) -> Any:
             isinstance(other, (list, tuple)) and isinstance(self, (float, complex))
         ):
             return NotImplemented if reflected else _not_computed(f"__r{name}__", self, other)
+        if not reflected and (own := _preferred(f"__r{name}__", self, other)) is not None:
+            found = own(other, self)
+            if found is not NotImplemented:
+                return found
         if isinstance(other, (list, tuple)):
             other = np.asarray(other)
         return run(function, (other, self) if reflected else (self, other))
 
     return method
+
+
+def _preferred(name: str, self: Recorded, other: Any) -> Any:
+    """The reflected operator of a right operand that Python asks first: where the operand's class
+    is derived from that of the left one, and has its own."""
+    cls = type(other)
+    is_plain = cls in (int, float, np.float64) or cls in BOTH
+    if is_plain or type(self) is RecordedArray or not issubclass(cls, self.__class__):
+        return None
+    own = in_class(cls, name)
+    return own if type(own) is FunctionType else None
 
 
 def _comparison(reflected: str, function: Any) -> Any:

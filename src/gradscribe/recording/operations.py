@@ -19,7 +19,7 @@ from gradscribe.errors import (
     UnsupportedError,
 )
 from gradscribe.ir.core import Operand
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import plain_number, probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES, VARIANTS
 from gradscribe.recording import calls, prelude
@@ -126,8 +126,8 @@ def run_known(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
         first, *others = kwargs
         args, kwargs = (kwargs[first],), {name: kwargs[name] for name in others}
     operands = Operands(numbers=primitive is not None and _takes_numbers(callee, primitive))
-    if callee in _POWERS and type(args[1]) is int:
-        tree: tuple[Any, ...] = (operands.add(args[0]), args[1])
+    if callee in _POWERS and type(exponent := plain_number(args[1])) is int:
+        tree: tuple[Any, ...] = (operands.add(args[0]), exponent)
     else:
         tree = tuple(map(operands.add, args))
     named = {name: operands.add_array(value) for name, value in kwargs.items()}
@@ -219,7 +219,7 @@ class Operands:
     def add(self, value: Any) -> Any:
         """An argument in the terms of the compiler."""
         if self._numbers and isinstance(value, (int, float, complex, np.generic)):
-            number = present(value)
+            number = plain_number(present(value))
             return self._operand(int(number) if type(number) is bool else number)
         return self.add_array(value)
 
@@ -235,7 +235,7 @@ class Operands:
                 self.others.append(value)
                 value = np.array(value)
             return self._operand(value_of_array(value))
-        return value.item() if isinstance(value, np.generic) else value
+        return value.item() if isinstance(value, np.generic) else plain_number(value)
 
     def add_index(self, index: Any) -> tuple[tuple[Any, ...], list[int]]:
         """An index in the terms of the compiler, and the integers in it."""

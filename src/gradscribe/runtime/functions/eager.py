@@ -20,6 +20,7 @@ import numpy as np
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import Operand, SliceOf
+from gradscribe.ir.probing import plain_number
 from gradscribe.runtime.functions import composites
 from gradscribe.runtime.functions.eager_operation import Operation as Operation
 from gradscribe.runtime.functions.eager_operation import unwarned
@@ -123,9 +124,10 @@ def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ..
             counters.append(counter)
             expected.append(counter[0])
         else:
-            leaves.append(np.bool_(operand) if operand.__class__ is bool else operand)
+            leaf = np.bool_(operand) if operand.__class__ is bool else plain_number(operand)
+            leaves.append(leaf)
             has_arrays = has_arrays or isinstance(operand, np.ndarray)
-            key += _signature(operand)
+            key += _signature(leaf)
             counters.append(None)
             expected.append(0)
     kernel = KERNELS.get(tuple(key))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.ir.probing import plain_number
 from gradscribe.runtime.graph.modes import MODES
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.tensor import Array, Tensor, wrap
@@ -77,7 +78,10 @@ def _weighed(operand: Any, number: Any) -> Any:
 
 
 def _without_numpy(first: Any, second: Any) -> tuple[Any, Any]:
-    """NumPy's numbers are Python's here."""
+    """NumPy's numbers, and those of classes derived from Python's, are Python's here."""
+    first, second = plain_number(first), plain_number(second)
+    if type(first) in _NUMBERS or type(second) in _NUMBERS:
+        return promoted(first, second)
     if isinstance(second, np.generic):
         return promoted(first, second.item())
     if isinstance(first, np.generic):

@@ -52,7 +52,8 @@ def store_at(
         builder.call(LENGTH, {"x": inner, "axis": axis}) if length.known is None else length.known
         for axis, length in enumerate(inner.type.dims)
     )
-    arguments = {"x": changed, "shape": shape, "order": "C"}
+    order = path[position][1].get("order", "C")
+    arguments = {"x": changed, "shape": shape, "order": order}
     back = builder.call(PRIMITIVES[np.reshape], arguments, name=name, callee=np.reshape)
     if not before:
         return back

@@ -101,3 +101,13 @@ def argument_stored_to_under_its_outside_name():
         return np.sum(x * x)
 
     as_it_is(added)(total)
+
+
+_of_a_dict = gs.primitive(lambda table: table["a"] * 2.0)
+
+
+@refused_when_run(
+    "a dict, given to `<lambda>`, that holds what is differentiated",
+)
+def primitive_of_a_dict():
+    as_it_is(lambda x: np.sum(_of_a_dict({"a": x})))(VECTOR)

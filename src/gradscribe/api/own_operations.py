@@ -31,7 +31,7 @@ from gradscribe.api.differentiable import differentiable, has_tensor
 from gradscribe.api.directional import vjp
 from gradscribe.api.result_types import ResultTypes
 from gradscribe.compiler.eager_calls import forget_own_place, function_of_call
-from gradscribe.errors import ArgumentError, GradscribeError
+from gradscribe.errors import ArgumentError, GradscribeError, UnsupportedError
 from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.opaque import own_rules, unknown
 from gradscribe.frontend.opaque.given_derivatives import derivatives_of, keyword_only
@@ -48,8 +48,9 @@ from gradscribe.ir.types import Type
 from gradscribe.primitives.contract_kinds import PURE, Contract
 from gradscribe.primitives.registry import register
 from gradscribe.recording import operations
-from gradscribe.recording.arrays import is_active, is_recorded
-from gradscribe.recording.levels import values_in
+from gradscribe.recording.arrays import holds_active, is_recorded
+from gradscribe.recording.levels import refused, values_in
+from gradscribe.recording.trials import Trial
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.tracebacks import shortened
 
@@ -164,8 +165,17 @@ class OwnOperation(CopiedAsFunction):
 
     def _recorded(self, bound: inspect.BoundArguments) -> Any:
         """A call with values of a recorded run."""
+        if not holds_active((bound.args, bound.kwargs)):
+            return Trial(self, bound.args, bound.kwargs, is_only=True).store()
         if self.__gradscribe_contract__.is_pure:
             given = dict(bound.arguments)
+            if any(map(_is_dict_that_records, given.values())):
+                raise refused(
+                    UnsupportedError(
+                        f"a dict, given to `{self._rules.name}`, that holds what is differentiated",
+                        "give the primitive its items, or a tuple of them",
+                    )
+                )
             kinds = self._signature.parameters
             first = [name for name in given if kinds[name].kind is _KINDS.POSITIONAL_ONLY]
             args = tuple([given.pop(name) for name in first])
@@ -175,12 +185,10 @@ class OwnOperation(CopiedAsFunction):
                 return operations.run(self, args, own)
             finally:
                 _ANSWERS.reset(token)
-        if any(is_recorded(v) and is_active(v) for v in values_in((bound.args, bound.kwargs))):
-            raise ArgumentError(
-                f"`{self._rules.name}` writes to its arguments, and so has no derivative",
-                "give rules to a function that returns new arrays",
-            )
-        return self._declared(bound)
+        raise ArgumentError(
+            f"`{self._rules.name}` writes to its arguments, and so has no derivative",
+            "give rules to a function that returns new arrays",
+        )
 
     def adjoint(self, rule: Rule) -> Rule:
         """Give the rule of reverse mode: `(out, *parameters, *, d_out)`, which returns a cotangent
@@ -255,6 +263,12 @@ def _key_of(item: Any) -> Any:
 
 
 _NUMBERS = (bool, int, float, complex, str, type(None), np.generic)
+
+
+def _is_dict_that_records(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any(map(_is_dict_that_records, value))
+    return isinstance(value, dict) and any(map(is_recorded, values_in(value)))
 
 
 def _names_in_rules(names: list[str]) -> dict[str, str]:

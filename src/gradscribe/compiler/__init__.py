@@ -18,13 +18,17 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import FunctionType, MethodType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from gradscribe.compiler.derivatives import Derivatives
-from gradscribe.compiler.eager_calls import forget_own_place, function_of_call
+from gradscribe.compiler.eager_calls import (
+    closure_of_call,
+    forget_own_place,
+    function_of_call,
+)
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.program import Primal, Program, program_of
 from gradscribe.compiler.signatures import bound
@@ -41,10 +45,12 @@ from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 
 __all__ = [
+    "BoundCall",
     "Derivatives",
     "Primal",
     "Target",
     "argument_numbers",
+    "bound_call",
     "derivatives",
     "partial_target",
     "target_of",
@@ -248,15 +254,53 @@ def derivatives(
     active: the positions of the leaves that gradients are wanted for.
     """
     function = function_of_call(callee, args, kwargs, len(leaves))
+    return _derivatives_of(callee, function, leaves, lambda _: active)[0].flat_derivatives(active)
+
+
+class BoundCall(NamedTuple):
+    """A call of a function of the user's: its derivatives, its leaves, captured values after those
+    of the arguments, and what builds its result of the leaves of that."""
+
+    derivatives: Derivatives
+    leaves: tuple[Any, ...]
+    build: Callable[[Sequence[Any]], Any]
+
+
+def bound_call(
+    callee: Any, args: Sequence[Any], kwargs: Mapping[str, Any], active: Collection[int]
+) -> BoundCall:
+    """`callee(*args, **kwargs)`, which may read what it finds outside. active: the numbers of the
+    arguments, arrays and numbers, those by name last, that gradients are wanted for."""
+    given = sorted(active)
+    values = [*args, *kwargs.values()]
+    function = closure_of_call(callee, args, kwargs, given)
+
+    def leaves_of(primal: Primal) -> tuple[int, ...]:
+        return primal.active_leaves(tuple(range(len(given))))
+
+    primal, matched = _derivatives_of(callee, function, [values[i] for i in given], leaves_of)
+    found = primal.flat_derivatives(leaves_of(primal))
+    return BoundCall(found, primal.layout.leaves(matched), primal.build_result)
+
+
+def _derivatives_of(
+    callee: Any,
+    function: FunctionType,
+    values: Sequence[Any],
+    active: Callable[[Primal], tuple[int, ...]],
+) -> tuple[Primal, Values]:
+    """The lowering of a function that makes one call, with its derivatives, and the values of the
+    call with the captured ones."""
     program = program_of(function)
     try:
         while True:
-            primal, values = program.find((function, *leaves))
+            primal, _ = program.find((function, *values))
             if primal.lowered.stores or primal.lowered.has_effects:
                 raise _changes(callee)
-            found = primal.flat_derivatives(active)
-            if primal.match(values[: len(leaves) + 1]) is not None:
-                return found
+            primal.flat_derivatives(active(primal))
+            matched = primal.match((function, *values))
+            if matched is not None:
+                return primal, matched
     except GradscribeError as error:
         forget_own_place(error)
         raise

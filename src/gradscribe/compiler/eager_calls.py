@@ -18,7 +18,7 @@ import keyword
 import linecache
 import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -49,6 +49,29 @@ def function_of_call(
     parameters = ", ".join(f"x{i}" for i in range(leaves))
     text = f"def {name}({parameters}):\n    return {call}\n"
     return _define(name, text, tuple(namespace.items()))
+
+
+def closure_of_call(
+    callee: Any, args: Sequence[Any], kwargs: Mapping[str, Any], operands: Collection[int]
+) -> FunctionType:
+    """The function of x0, x1, … that returns `callee(*args, **kwargs)`, where these are the
+    arguments of these numbers (those by name are counted last). All else it finds in its closure:
+    calls that differ in it have functions of one code."""
+    values = [*args, *kwargs.values()]
+    names = [f"x{i}" for i in range(len(operands))]
+    found = iter(names)
+    texts = [next(found) if i in operands else f"item{i}" for i in range(len(values))]
+    others = {f"item{i}": value for i, value in enumerate(values) if i not in operands}
+    named = [f"{n}={text}" for n, text in zip(kwargs, texts[len(args) :], strict=True)]
+    call = f"callee({', '.join([*texts[: len(args)], *named])})"
+    text = (
+        f"def make({', '.join(['callee', *others])}):\n"
+        f"    def apply({', '.join(names)}):\n"
+        f"        return {call}\n"
+        f"    return apply\n"
+    )
+    made: FunctionType = _define("make", text, ())(callee, **others)
+    return made
 
 
 _MADE = "<gradscribe operation"

@@ -14,7 +14,16 @@ from weakref import ref
 import numpy as np
 
 from gradscribe.errors import AliasingError, UnsupportedError
-from gradscribe.recording.levels import CREATED, Traced, is_running, opened, plain, refused
+from gradscribe.recording.layouts import copied
+from gradscribe.recording.levels import (
+    CREATED,
+    Traced,
+    is_running,
+    opened,
+    plain,
+    refused,
+    values_in,
+)
 
 
 class Step(Protocol):
@@ -93,13 +102,13 @@ class RecordedArray:
         """Its value now, of which nobody changes the array."""
         self._memory.check()
         value = self._current()
-        return value.copy(order="K") if self._memory.is_shared else value
+        return copied(value) if self._memory.is_shared else value
 
     def _shared(self) -> Any:
         """Its array, which code that does not record may change from now on."""
         memory = self._memory
         if not memory.is_shared:
-            memory.value = np.array(opened(memory.value), order="K")
+            memory.value = copied(opened(memory.value))
             memory.is_shared = True
             memory.version += 1
         return self._current()
@@ -180,6 +189,11 @@ def present(value: Any) -> Any:
 def is_active(value: Any) -> bool:
     """Whether a derivative goes through a value of a recorded run."""
     return type(value._present()) is Traced
+
+
+def holds_active(tree: Any) -> bool:
+    """Whether a derivative goes through a value in nested tuples, lists and dicts."""
+    return any(is_recorded(value) and is_active(value) for value in values_in(tree))
 
 
 def shown(value: Any) -> Any:

@@ -39,13 +39,14 @@ from gradscribe.recording import (
 from gradscribe.recording.arrays import (
     Memory,
     RecordedArray,
+    holds_active,
     is_active,
     is_recorded,
 )
 from gradscribe.recording.following import followed
 from gradscribe.recording.foreign import guarded
 from gradscribe.recording.levels import is_running, refused, values_in
-from gradscribe.recording.replacements import apart, holds_active, read, reading_texts, telling
+from gradscribe.recording.replacements import apart, read, reading_texts, telling
 from gradscribe.recording.trials import Trial
 
 Callee = Any

@@ -18,7 +18,15 @@ from gradscribe.frontend.prelude import array_changes
 from gradscribe.frontend.structures import protocols
 from gradscribe.ir.deferring import asks_right_operand
 from gradscribe.ir.probing import in_class
-from gradscribe.recording import exits, operations, prelude, protocol, spellings, stores
+from gradscribe.recording import (
+    custom_functions,
+    exits,
+    operations,
+    prelude,
+    protocol,
+    spellings,
+    stores,
+)
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_active, shown
 from gradscribe.recording.flags import Flags
 from gradscribe.recording.flat import Flat
@@ -345,7 +353,7 @@ ARRAY_AND_NUMBER: dict[str, Any] = {
     "__array_priority__": 1000.0,
     "__array_ufunc__": protocol.array_ufunc,
     "__array_wrap__": _wrapped,
-    "__gradscribe_apply__": staticmethod(operations.run_given),
+    "__gradscribe_apply__": staticmethod(custom_functions.apply),
     "__bool__": _truth,
     "__int__": lambda self: int(plain(self._present())),
     "__float__": exits.to_number(float, "float(x)"),

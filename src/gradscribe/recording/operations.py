@@ -61,15 +61,10 @@ _POWERS = (operator.pow, np.power, np.float_power)
 def run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None) -> Any:
     """What a call gives. Lists and tuples in the arguments may have values of the run in them."""
     optional.enter_imported()
-    return _refusing(_run, callee, args, kwargs or {})
+    return refusing(_run, callee, args, kwargs or {})
 
 
-def run_given(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """What a call gives of what has derivatives of the user's."""
-    return _refusing(run_known, callee, args, kwargs)
-
-
-def _refusing(how: Any, callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def refusing(how: Any, callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """What a call gives; an error that plain Python does not raise, the program may not handle."""
     try:
         return how(callee, args, kwargs)
@@ -133,7 +128,7 @@ def run_known(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
     named = {name: operands.add_array(value) for name, value in kwargs.items()}
     is_view = is_view and (callee is not np.einsum or len(operands.values) == 1)
     if not grad_enabled() and _has_traced(operands):
-        return map_values(_cut, callee(*uncovered(args), **uncovered(dict(kwargs))))
+        return map_values(cut, callee(*uncovered(args), **uncovered(dict(kwargs))))
     arrays = {
         item.index: array
         for item, array in zip(tree, args, strict=True)
@@ -161,7 +156,7 @@ def _has_traced(operands: Operands) -> bool:
     return any(type(value) is Traced for value in operands.values)
 
 
-def _cut(value: Any) -> Any:
+def cut(value: Any) -> Any:
     """A value that is computed under `no_grad`: without derivative, and not stored to, for it may
     be a view."""
     if not isinstance(value, np.ndarray):
@@ -180,7 +175,7 @@ def getitem(array: Any, index: Any) -> Any:
     operands = Operands(numbers=False)
     operands.add(array)
     if not grad_enabled() and _has_traced(operands):
-        return _cut(plain(present(array))[uncovered(index)])
+        return cut(plain(present(array))[uncovered(index)])
     items, integers = operands.add_index(index)
     return viewed(
         {0: array}, Call(operator.getitem, (Operand(0), items), {}, operands.values, integers)

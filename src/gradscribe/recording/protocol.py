@@ -12,7 +12,13 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.prelude.array_changes import FUNCTIONS, change_each, change_each_alone
 from gradscribe.primitives.registry import PUBLIC
 from gradscribe.recording import operations, stores
-from gradscribe.recording.arrays import RecordedArray, is_active, is_recorded, shown
+from gradscribe.recording.arrays import (
+    RecordedArray,
+    holds_active,
+    is_active,
+    is_recorded,
+    shown,
+)
 from gradscribe.recording.levels import plain, refused, values_in
 from gradscribe.recording.snapshots import value_of_array
 from gradscribe.recording.trials import Trial, options_in_place, positional
@@ -78,7 +84,7 @@ def _overwriting(
 ) -> Any:
     """A call that may write to what it is given: where a derivative goes through that, it may not
     be used again, if it is not the result."""
-    is_constant = not _holds_active((args, dict(kwargs)))
+    is_constant = not holds_active((args, dict(kwargs)))
     trial = Trial(function, args, kwargs, is_only=is_constant)
     target = trial.argument(trial.result)
     if is_constant and (target is not None or trial.written()):
@@ -111,7 +117,7 @@ def _overlaps(out: Any, operands: Any) -> bool:
 def _into_operand(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> Any:
     """A call whose result is stored in the memory of an operand: NumPy may store a part of it
     before it has read the rest."""
-    is_constant = not _holds_active((args, kwargs, out))
+    is_constant = not holds_active((args, kwargs, out))
     trial = Trial(function, args, {**kwargs, "out": out}, is_only=is_constant)
     if is_constant:
         return trial.store()
@@ -206,7 +212,7 @@ def _change(
     """`np.copyto(x, …)` and its kind, in terms of stores."""
     target = args[0] if args else next(iter(kwargs.values()))
     if type(target) is not RecordedArray:
-        if _holds_active((args, dict(kwargs))):
+        if holds_active((args, dict(kwargs))):
             raise into_plain_array()
         function(*operations.uncovered(args), **operations.uncovered(dict(kwargs)))
         return
@@ -216,10 +222,6 @@ def _change(
 def _of_list(value: Any) -> Any:
     """A list as an array."""
     return shown(value_of_array(np.array(value))) if isinstance(value, list) else value
-
-
-def _holds_active(tree: Any) -> bool:
-    return any(is_recorded(value) and is_active(value) for value in values_in(tree))
 
 
 def _change_at(ufunc: np.ufunc, x: Any, index: Any, *values: Any) -> None:

@@ -28,6 +28,7 @@ from gradscribe.recording.arrays import (
     Memory,
     RecordedArray,
     constant,
+    holds_active,
     is_active,
     is_recorded,
 )
@@ -36,10 +37,6 @@ from gradscribe.recording.levels import plain, refuse_told, refused, tell, value
 from gradscribe.recording.snapshots import value_of_array
 
 Callee = Any
-
-
-def holds_active(tree: Any) -> bool:
-    return any(is_recorded(value) and is_active(value) for value in values_in(tree))
 
 
 def recording(value: Any) -> Any:

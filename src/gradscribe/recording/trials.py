@@ -20,6 +20,8 @@ from gradscribe.ir.probing import probe
 from gradscribe.primitives.contract_kinds import parameters
 from gradscribe.primitives.recorded_functions import is_same
 from gradscribe.recording.arrays import Memory, RecordedArray, constant, shown
+from gradscribe.recording.containers import Containers
+from gradscribe.recording.layouts import copied
 from gradscribe.recording.levels import opened, plain, refused, values_in
 
 Function = Callable[..., Any]
@@ -37,6 +39,12 @@ def options_in_place(function: Function, args: Any, kwargs: Mapping[str, Any]) -
         for name, value in given.items()
         if (value is not None and not value if name == "copy" else value)
     }
+
+
+def name_of(function: Function) -> str:
+    """What a function is called; of a method of a class, the class."""
+    owner = probe(function, "__self__")
+    return str(probe(owner if isinstance(owner, type) else function, "__name__"))
 
 
 @functools.cache
@@ -67,14 +75,15 @@ class Trial:
         self._is_only = is_only
         self._copies: dict[int, tuple[Any, Any, Any]] = {}
         self._standing: dict[int, tuple[Any, Any]] = {}
+        self._function = function
+        self._containers = Containers(self._stand_in, keeps_lists=is_only)
         given = [self._stand_in(arg) for arg in args]
         named = {name: self._stand_in(value) for name, value in kwargs.items()}
         self.result = function(*given, **named)
 
     def _stand_in(self, value: Any) -> Any:
-        if isinstance(value, (tuple, list)):
-            items = [self._stand_in(item) for item in value]
-            return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+        if isinstance(value, (tuple, list, dict)):
+            return self._containers.of(value)
         if type(value) is RecordedArray:
             memory = value._memory
             memory.check()
@@ -94,7 +103,7 @@ class Trial:
     def _copy(self, owner: Any, array: Any) -> Any:
         if id(owner) not in self._copies:
             is_itself = self._is_only and (type(owner) is not Memory or owner.is_shared)
-            copy = array if is_itself else np.array(array, order="K")
+            copy = array if is_itself else copied(array)
             self._copies[id(owner)] = owner, array, copy
         return self._copies[id(owner)][2]
 
@@ -125,8 +134,10 @@ class Trial:
     def store(self) -> Any:
         """Store what the function has written; its results, which share memory with the arrays as
         those with the copies. No derivative goes through them."""
+        self._containers.check(name_of(self._function))
         for owner in self.written():
-            owner.check_overlap()
+            if type(owner) is Memory:
+                owner.check_overlap()
         given_back = {id(owner) for owner in self.given_back()}
         for key, (owner, array, copy) in self._copies.items():
             if copy is not array:

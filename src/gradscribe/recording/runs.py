@@ -23,9 +23,16 @@ from gradscribe.ir.overlaps import share_memory
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.primitives.recorded_functions import is_same
 from gradscribe.recording import exits, foreign, methods
-from gradscribe.recording.arrays import check_class, is_recorded, present, shown
+from gradscribe.recording.arrays import (
+    RecordedArray,
+    check_class,
+    is_recorded,
+    present,
+    shown,
+)
 from gradscribe.recording.callees import callee_of
 from gradscribe.recording.calls import Node
+from gradscribe.recording.layouts import copied
 from gradscribe.recording.leaving import running
 from gradscribe.recording.levels import (
     Level,
@@ -57,6 +64,7 @@ class Point:
         self._counts: list[int] = []
         self.leaves: list[Any] = []
         self.active: list[int] = []
+        self._read_only: list[int] = []
         for number, arg in enumerate(args):
             tree, leaves = flatten(arg, is_recorded)
             chosen = True if active is None else active[number]
@@ -66,6 +74,8 @@ class Point:
                     if isinstance(leaf, np.ndarray) and not is_recorded(leaf):
                         check_class(leaf)
                     self.active.append(len(self.leaves))
+                if _is_read_only(leaf):
+                    self._read_only.append(len(self.leaves))
                 self.leaves.append(present(leaf))
             self._trees.append(tree)
             self._counts.append(len(leaves))
@@ -77,13 +87,15 @@ class Point:
             shown(traced[i]) if i in traced else _copied(leaf, copies)
             for i, leaf in enumerate(self.leaves)
         ]
+        for i in self._read_only:
+            _set_read_only(leaves[i])
         refuse_stores(leaves[i] for i in overlapping(self.leaves, self.active))
         return self.nested(leaves)
 
     def inputs(self) -> dict[int, Any]:
         """The active leaves, as values that nobody changes: copies of the caller's arrays."""
         own = ((i, self.leaves[i]) for i in self.active)
-        return {i: x.copy(order="K") if isinstance(x, np.ndarray) else x for i, x in own}
+        return {i: copied(x) if isinstance(x, np.ndarray) else x for i, x in own}
 
     def refuse_changed(self, inputs: Mapping[int, Any]) -> None:
         """Refuse a run that has changed an active array of the caller's, under another name."""
@@ -139,7 +151,20 @@ def _copied(leaf: Any, copies: dict[int, Any]) -> Any:
         return shown(leaf)
     if not isinstance(leaf, np.ndarray):
         return leaf
-    return copies.setdefault(id(leaf), leaf.copy(order="K"))
+    return copies.setdefault(id(leaf), copied(leaf))
+
+
+def _is_read_only(leaf: Any) -> bool:
+    if type(leaf) is RecordedArray:
+        return not leaf._writeable
+    return isinstance(leaf, np.ndarray) and not is_recorded(leaf) and not leaf.flags.writeable
+
+
+def _set_read_only(leaf: Any) -> None:
+    if type(leaf) is RecordedArray:
+        leaf._writeable = False
+    else:
+        leaf.flags.writeable = False
 
 
 class Run:

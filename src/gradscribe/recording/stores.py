@@ -12,7 +12,7 @@ from gradscribe.errors import NoDerivativeError, UnsupportedError
 from gradscribe.ir.core import Operand
 from gradscribe.recording import calls, classes, operations, unread
 from gradscribe.recording.arrays import RecordedArray, present
-from gradscribe.recording.layouts import laid_like
+from gradscribe.recording.layouts import copied, laid_like
 from gradscribe.recording.levels import Traced, plain, refuse_told, refused
 from gradscribe.recording.prelude import stored
 from gradscribe.runtime.graph.grad_mode import grad_enabled
@@ -100,7 +100,7 @@ def _stored(target: Any, index: Any, value: Any) -> Any:
     operands.values.append(target)
     source = operands.add(value)
     if not any(type(each) is Traced for each in operands.values):
-        changed = np.array(target, order="K")
+        changed = copied(target)
         found = plain(operands.values[1]) if operands.values[1:] else value
         changed[operations.uncovered(index)] = found
         return changed

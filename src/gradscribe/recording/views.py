@@ -13,6 +13,7 @@ import numpy as np
 from gradscribe.ir.core import Operand
 from gradscribe.recording import calls
 from gradscribe.recording.arrays import RecordedArray, is_recorded, present, shown
+from gradscribe.recording.layouts import copied
 from gradscribe.recording.levels import Traced, plain
 
 
@@ -111,7 +112,7 @@ def _apart(values: Mapping[int, Any]) -> dict[int, Any]:
     known: dict[int, Any] = {}
     for i, array in ((i, plain(value)) for i, value in values.items()):
         overlaps = any(np.may_share_memory(array, other) for other in known.values())
-        known[i] = array.copy(order="K") if overlaps else array
+        known[i] = copied(array) if overlaps else array
     return known
 
 

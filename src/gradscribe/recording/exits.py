@@ -5,6 +5,7 @@ afterwards it is the plain value."""
 from __future__ import annotations
 
 import copy
+import logging
 import sys
 from collections.abc import Iterator
 from types import CodeType, FrameType
@@ -39,6 +40,8 @@ def taken_out(
 
 def to_number(kind: type, name: str) -> Any:
     def method(self: Recorded) -> Any:
+        if is_active(self) and sys._getframe(1).f_code is _MESSAGE:
+            return kind(told(self))
         if is_active(self):
             raise taken_out(
                 f"`{name}` (or a function that calls it, of `math`, of C, or a store to an array "
@@ -49,6 +52,10 @@ def to_number(kind: type, name: str) -> Any:
         return kind(plain(self._present()))
 
     return method
+
+
+_MESSAGE = logging.LogRecord.getMessage.__code__
+"""The code that makes the text of what is logged: `"%f" % x` converts a number."""
 
 
 def array_protocol(self: Array, dtype: Any = None, copy: bool | None = None) -> Any:

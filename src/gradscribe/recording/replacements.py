@@ -21,7 +21,7 @@ import numpy as np
 from gradscribe.errors import NoDerivativeError, UnsupportedError
 from gradscribe.ir.probing import probe
 from gradscribe.primitives.contract_kinds import parameters
-from gradscribe.primitives.log_calls import only_shown
+from gradscribe.primitives.log_calls import goes_through_others, only_shown
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from gradscribe.recording import classes, operations, protocol, sums
 from gradscribe.recording.arrays import (
@@ -344,12 +344,14 @@ def telling(function: Callee) -> Callee:
 
 
 def logging_(function: Callee) -> Callee:
-    """A function of `logging`, whose handlers and filters may do what they like with what it
-    shows."""
+    """A function of `logging`. Handlers and filters of the user's may do what they like with what
+    it shows: they get the values of the run."""
 
     def log(*args: Any, **kwargs: Any) -> Any:
         if holds_active((args, kwargs)):
             tell()
+        if goes_through_others(function, probe(function, "__self__")):
+            return function(*args, **kwargs)
         given = operations.map_values(constant, args)
         try:
             return only_shown(function, *given, **kwargs)

@@ -25,6 +25,7 @@ from gradscribe.ir.probing import probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from gradscribe.recording import (
+    builtin_types,
     classes,
     exits,
     methods,
@@ -132,11 +133,7 @@ def _is_innocent(function: Callee) -> bool:
         type(object.__init__),
     ):
         return not hasattr(function, "from_buffer")  # of ctypes
-    module = probe(function, "__module__")
-    if module is None:
-        module = type(function if owner is None else owner).__module__
-    if not isinstance(module, str):
-        module = str(type(function).__module__)
+    module = builtin_types.module_of(function)
     return module.partition(".")[0] in _INNOCENT and not module.startswith("numpy.random")
 
 
@@ -164,9 +161,10 @@ def _with_shared(function: Callee) -> Callee:
             if isinstance(error, GradscribeError) or not holds_active(given):
                 raise
             name = probe(function, "__name__", type(function).__name__)
+            said = exits.told_as_numpy(error)
             raise refused(
                 NoDerivativeError(
-                    f"`{name}` is given what is differentiated, and does not record ({error})",
+                    f"`{name}` is given what is differentiated, and does not record ({said})",
                     "use functions of NumPy on it, or make the call a `gs.primitive`",
                 )
             ) from None

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import logging
+import re
 import sys
 from collections.abc import Iterator
 from types import CodeType, FrameType
@@ -174,12 +175,21 @@ def is_of_recorded(error: Exception) -> bool:
     return any(name in str(error) for name in _SWALLOWED)
 
 
-def of_recorded(error: Exception) -> GradscribeError:
-    """The error for what Python raises of a value that records: it may be a mistake of the
-    program, or code in C that takes nothing but arrays. Its class is Python's, its frames too."""
+def told_as_numpy(error: Exception) -> str:
+    """What Python, or code in C, says of what records, in the names of what it stands for."""
     said = str(error)
     for name, shown_as in _SHOWN.items():
         said = said.replace(name, shown_as)
+    return _CONTRADICTION.sub(r"must be a \1 that does not record", said)
+
+
+_CONTRADICTION = re.compile(r"must be (\S+), not \1(?!\S)")
+
+
+def of_recorded(error: Exception) -> GradscribeError:
+    """The error for what Python raises of a value that records: it may be a mistake of the
+    program, or code in C that takes nothing but arrays. Its class is Python's, its frames too."""
+    said = told_as_numpy(error)
     made = raised_as(NoDerivativeError, type(error))(
         f"{type(error).__name__}, of what is differentiated: {said}",
         "correct it, if plain Python raises here, too; else use functions of NumPy, or make what "

@@ -30,7 +30,7 @@ from gradscribe.recording import (
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_active, shown
 from gradscribe.recording.flags import Flags
 from gradscribe.recording.flat import Flat
-from gradscribe.recording.layouts import in_order
+from gradscribe.recording.layouts import copied, in_order
 from gradscribe.recording.levels import plain, refused
 from gradscribe.recording.operations import run
 
@@ -75,12 +75,14 @@ def _is_operand(value: Any) -> bool:
     return isinstance(value, (int, float, complex, np.ndarray, np.generic, list, tuple))
 
 
-def _not_computed(name: str, self: Recorded, other: Any) -> Any:
+def _not_computed(name: str, function: Any, self: Recorded, other: Any) -> Any:
     """`NotImplemented`, by which Python asks the right operand; refused where NumPy does not."""
     present = plain(self._present())
     own = in_class(type(other), name)
     is_of_python = type(other).__module__ == "builtins"  # a text knows no numbers
     is_of_numpy = isinstance(present, (np.ndarray, np.generic))
+    if is_of_python and is_of_numpy:
+        function(present, other)  # raises what NumPy raises of it
     if is_of_python or not is_of_numpy or own in (None, in_class(object, name)):
         return NotImplemented
     if asks_right_operand(type(other), of_array=isinstance(present, np.ndarray)):
@@ -89,12 +91,14 @@ def _not_computed(name: str, self: Recorded, other: Any) -> Any:
 
 
 def _binary(name: str, function: Any, *, reflected: bool) -> Any:
+    asked = f"__r{name}__"
+
     def method(self: Recorded, other: Any) -> Any:
         if not _is_operand(other) or (
             isinstance(other, (list, tuple)) and isinstance(self, (float, complex))
         ):
-            return NotImplemented if reflected else _not_computed(f"__r{name}__", self, other)
-        if not reflected and (own := _preferred(f"__r{name}__", self, other)) is not None:
+            return NotImplemented if reflected else _not_computed(asked, function, self, other)
+        if not reflected and (own := _preferred(asked, self, other)) is not None:
             found = own(other, self)
             if found is not NotImplemented:
                 return found
@@ -119,13 +123,15 @@ def _preferred(name: str, self: Recorded, other: Any) -> Any:
 def _comparison(reflected: str, function: Any) -> Any:
     def method(self: Recorded, other: Any) -> Any:
         if not _is_operand(other):
-            return _not_computed(reflected, self, other)
+            return _not_computed(reflected, function, self, other)
         return function(plain(self._present()), operations.uncovered(other))
 
     return method
 
 
-def _in_place(function: Any) -> Any:
+def _in_place(name: str, function: Any) -> Any:
+    in_place = getattr(operator, f"i{name}")
+
     def method(self: Array, other: Any) -> Any:
         if not _is_operand(other):
             if in_class(type(other), "__array_ufunc__", self) is None:
@@ -134,7 +140,14 @@ def _in_place(function: Any) -> Any:
             return NotImplemented
         if isinstance(other, (list, tuple)):
             other = np.asarray(other)
-        return stores.update(self, run(function, (self, other)))
+        try:
+            found = run(function, (self, other))
+        except Exception:  # of the program, which may raise anything
+            in_place(
+                copied(plain(self._present())), operations.uncovered(other)
+            )  # in its own words
+            raise
+        return stores.update(self, found)
 
     return method
 
@@ -152,7 +165,7 @@ def _attach_operators() -> None:
         cls.__divmod__ = lambda self, other: (self // other, self % other)  # type: ignore
         cls.__rdivmod__ = lambda self, other: (other // self, other % self)  # type: ignore
     for name, function in OPERATORS.items():
-        setattr(RecordedArray, f"__i{name}__", _in_place(function))
+        setattr(RecordedArray, f"__i{name}__", _in_place(name, function))
 
 
 # -- what numbers and arrays can be made of ----------------------------------------------------

@@ -69,11 +69,19 @@ def refusing(how: Any, callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, 
     try:
         return how(callee, args, kwargs)
     except GradscribeError as error:
-        try:
-            callee(*uncovered(args), **uncovered(dict(kwargs)))
-        except Exception:  # the program's own
-            raise error from None
+        raise_own(error, lambda: callee(*uncovered(args), **uncovered(dict(kwargs))))
         raise refused(error) from None
+
+
+def raise_own(error: GradscribeError, run: Callable[[], Any]) -> None:
+    """Where plain Python raises, too: what it raises, in its own words. run: does the same to plain
+    values, which are read-only."""
+    try:
+        run()
+    except GradscribeError:
+        raise error from None
+    except Exception as own:  # the program's own
+        raise (error if "read-only" in str(own) else own) from None
 
 
 def _run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

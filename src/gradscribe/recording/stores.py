@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import NoDerivativeError, UnsupportedError
+from gradscribe.errors import GradscribeError, NoDerivativeError, UnsupportedError
 from gradscribe.ir.core import Operand
 from gradscribe.recording import calls, classes, operations, unread
 from gradscribe.recording.arrays import RecordedArray, present
@@ -106,8 +106,16 @@ def _stored(target: Any, index: Any, value: Any) -> Any:
         return changed
     items, integers = operands.add_index(index)
     args = (Operand(0), source, items)
-    made = calls.call(stored, args, {}, operands.values, integers)[0]
+    try:
+        made = calls.call(stored, args, {}, operands.values, integers)[0]
+    except GradscribeError as error:
+        operations.raise_own(error, lambda: _store_to_copy(plain(target), index, value))
+        raise
     return laid_like(made, plain(target))
+
+
+def _store_to_copy(array: Any, index: Any, value: Any) -> None:
+    copied(array)[operations.uncovered(index)] = operations.uncovered(value)
 
 
 def fill(array: RecordedArray, value: Any) -> None:

@@ -175,3 +175,10 @@ def tuple_or_none(x):
 )
 def an_array_of_vast_integers(x):
     return np.sum(np.array([[1.0, 100000000000000000000]])) * np.sum(x)
+
+
+@refused("what is stored item by item may share memory with what it is stored to", X)
+def flat_store_of_a_part(x):
+    y = x.copy()
+    y.flat[1:] = y[:-1]
+    return np.sum(y)

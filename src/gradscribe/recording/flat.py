@@ -32,6 +32,7 @@ class Flat:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._next = 0
+        stores.refuse_overlap(self.base, index, value)
         stores.setitem(self.base, self._place(index), value)
 
     def __len__(self) -> int:

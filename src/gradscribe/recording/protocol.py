@@ -216,7 +216,11 @@ def _change(
             raise into_plain_array()
         function(*operations.uncovered(args), **operations.uncovered(dict(kwargs)))
         return
-    change(*map(_of_list, args), **{name: _of_list(value) for name, value in kwargs.items()})
+    others = [value for value in (*args, *kwargs.values()) if value is not target]
+    if function is np.place:
+        stores.refuse_overlap(target, *others)
+    given = {name: stores.apart(_of_list(value), target) for name, value in kwargs.items()}
+    change(*(stores.apart(_of_list(value), target) for value in args), **given)
 
 
 def _of_list(value: Any) -> Any:
@@ -231,9 +235,9 @@ def _change_at(ufunc: np.ufunc, x: Any, index: Any, *values: Any) -> None:
     if values:
         places = plain(x._present())[operations.uncovered(index)]
         np.broadcast_to(operations.uncovered(values[0]), np.shape(places))  # raises as NumPy does
-        change_each(x, index, values[0], ufunc)
+        change_each(x, stores.apart(index, x), stores.apart(values[0], x), ufunc)
     else:
-        change_each_alone(x, index, ufunc)
+        change_each_alone(x, stores.apart(index, x), ufunc)
 
 
 def _like(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

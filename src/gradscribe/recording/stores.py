@@ -138,3 +138,24 @@ def update(array: RecordedArray, value: Any) -> RecordedArray:
         )
     fill(array, value)
     return array
+
+
+def _shares(value: Any, target: Any) -> bool:
+    is_part = type(value) is RecordedArray and type(target) is RecordedArray
+    return is_part and value._memory is target._memory
+
+
+def apart(value: Any, target: Any) -> Any:
+    """A value as it is before a store to the target, of which it may be a part."""
+    return value.copy() if value is not target and _shares(value, target) else value
+
+
+def refuse_overlap(target: Any, *values: Any) -> None:
+    """Refuse a store item by item of what may be read from items that have been stored."""
+    if any(_shares(value, target) for value in values):
+        raise refused(
+            UnsupportedError(
+                "what is stored item by item may share memory with what it is stored to",
+                "store a copy: `.copy()`",
+            )
+        )

@@ -14,6 +14,7 @@ import numpy as np
 from gradscribe.errors import GradscribeError
 from gradscribe.frontend.containers.stores import accumulate, check_dtype, store
 from gradscribe.frontend.containers.subscripts import part_of
+from gradscribe.frontend.memory.aliasing import refuse_overlap, shares
 from gradscribe.frontend.memory.outside_kinds import is_transformed
 from gradscribe.frontend.prelude import array_changes
 from gradscribe.frontend.state.lowering import Lowering
@@ -41,6 +42,14 @@ def change(
         a if i == index and isinstance(a, TupleOf) else as_array(lowering, node, a)
         for i, a in enumerate(arguments)
     )
+    target, *others = arguments
+    by_item = others if function is array_changes.place else ()
+    if function is array_changes.copyto:
+        by_item = (*others[2:], keywords.get("where"))
+    if any(shares(lowering, item, target) for item in by_item if isinstance(item, Ref)):
+        refuse_overlap(lowering, node)
+    arguments = (target, *(_apart(lowering, node, other, target) for other in others))
+    keywords = {name: _apart(lowering, node, item, target) for name, item in keywords.items()}
     try:
         result = lowering.call(node, Static(function), arguments, keywords)
     except GradscribeError as error:
@@ -49,6 +58,13 @@ def change(
     if location is not None:
         lowering.builder.relocate(start, location)
     return result
+
+
+def _apart(lowering: Lowering, node: Any, item: Any, target: Any) -> Any:
+    """An argument as it is before the target is stored to, of which it may be a part."""
+    if isinstance(item, Ref) and shares(lowering, item, target):
+        return lowering.call(node, Static(np.copy), (item,), {})
+    return item
 
 
 def ufunc_at(callee: Any) -> Any:

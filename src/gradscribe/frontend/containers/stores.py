@@ -16,7 +16,13 @@ from gradscribe.frontend.containers.subscripts import converted, index_argument,
 from gradscribe.frontend.kinds import number_classes
 from gradscribe.frontend.kinds.raised import as_python
 from gradscribe.frontend.memory import outside, places, sequences
-from gradscribe.frontend.memory.aliasing import changing_items, check_store, refuse_store
+from gradscribe.frontend.memory.aliasing import (
+    changing_items,
+    check_store,
+    refuse_overlap,
+    refuse_store,
+    shares,
+)
 from gradscribe.frontend.memory.reach import hold, is_read_only
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import array_changes
@@ -42,6 +48,8 @@ def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any)
     given = index_argument(index), item
     if protocols.call(lowering, node, owner, "__setitem__", *given) is not None:
         return
+    if isinstance(owner, FlatRef) and any(shares(lowering, i, owner) for i in (index, item)):
+        refuse_overlap(lowering, node)
     if isinstance(owner, FlatRef) and owner.array is not None:
         lowering.inline(node, array_changes.put_flat, (owner.array, index, item))
     elif isinstance(owner, Ref):

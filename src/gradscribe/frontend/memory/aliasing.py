@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import gast
 
@@ -108,6 +108,21 @@ def _depth(lowering: Lowering, storage: Storage) -> int | None:
     while isinstance(type_, Sequence):
         type_, depth = type_.item, depth + 1
     return None if isinstance(type_, Never) else depth
+
+
+def shares(lowering: Lowering, item: Any, target: Any) -> bool:
+    """Whether a value may share memory with an array."""
+    own = getattr(target, "storage", None)
+    return own is not None and any(may_overlap(s, own) for s in storages(lowering, item))
+
+
+def refuse_overlap(lowering: Lowering, node: Any) -> NoReturn:
+    """Refuse a store item by item of what may be read from items that have been stored."""
+    lowering.unsupported(
+        node,
+        "what is stored item by item may share memory with what it is stored to",
+        "store a copy: `.copy()`",
+    )
 
 
 def _live(lowering: Lowering) -> Iterator[tuple[str, Any]]:

@@ -72,6 +72,11 @@ def put_values(a: Any, indices: Any, values: Any, mode: Any = "raise") -> None:
 
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """`np.copyto(dst, src)`."""
+    given, wanted = np.result_type(src), dst.dtype
+    if not np.can_cast(given, wanted, casting):
+        raise TypeError(
+            f"Cannot cast array data from {given!r} to {wanted!r} according to the rule {casting!r}"
+        )
     if where is True:
         dst[...] = src
     else:

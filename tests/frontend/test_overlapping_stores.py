@@ -69,8 +69,14 @@ def placed(x):
     return np.sum(a)
 
 
+def filled_diagonal(x):
+    a = np.outer(x, x)
+    np.fill_diagonal(a[::-1], a.T)
+    return np.sum(a)
+
+
 @pytest.mark.parametrize("options", [{}, {"compile": False}], ids=str)
-@pytest.mark.parametrize("function", [flat, placed])
+@pytest.mark.parametrize("function", [flat, placed, filled_diagonal])
 def test_what_numpy_stores_item_by_item_is_refused(function: Any, options: Any) -> None:
     with pytest.raises(gs.errors.UnsupportedError, match="item by item may share memory"):
         gs.grad(function, **options)(x4)

@@ -182,3 +182,10 @@ def flat_store_of_a_part(x):
     y = x.copy()
     y.flat[1:] = y[:-1]
     return np.sum(y)
+
+
+@refused("a result of 1 axes with `out=` of 2", X)
+def cumulative_sum_into_a_matrix(x):
+    y = np.zeros((3, 4))
+    np.cumsum(x, axis=0, out=y)
+    return np.sum(y)

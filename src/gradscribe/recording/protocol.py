@@ -217,7 +217,7 @@ def _change(
         function(*operations.uncovered(args), **operations.uncovered(dict(kwargs)))
         return
     others = [value for value in (*args, *kwargs.values()) if value is not target]
-    if function is np.place:
+    if function in (np.place, np.fill_diagonal):
         stores.refuse_overlap(target, *others)
     given = {name: stores.apart(_of_list(value), target) for name, value in kwargs.items()}
     change(*(stores.apart(_of_list(value), target) for value in args), **given)

@@ -43,7 +43,7 @@ def change(
         for i, a in enumerate(arguments)
     )
     target, *others = arguments
-    by_item = others if function is array_changes.place else ()
+    by_item = others if function in (array_changes.place, array_changes.fill_diagonal) else ()
     if function is array_changes.copyto:
         by_item = (*others[2:], keywords.get("where"))
     if any(shares(lowering, item, target) for item in by_item if isinstance(item, Ref)):
@@ -198,6 +198,13 @@ def store_result(
             node,
             f"the result is {given}, but `out=` is of {wanted}",
             "make `out=` of the dtype of the result, or convert with `.astype`",
+        )
+    axes, wanted_axes = (getattr(lowering.value(x).type, "rank", 0) for x in (result, out))
+    if axes != wanted_axes and not isinstance(callee, np.ufunc) and callee is not np.clip:
+        lowering.unsupported(
+            node,
+            f"a result of {axes} axes with `out=` of {wanted_axes}",
+            "give `out=` an array of the shape of the result",
         )
     if where is not None:
         choice = (where, result, out)

@@ -135,7 +135,8 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
         if isinstance(kind, (staticmethod, classmethod)):
             return class_attributes.of_static_class(lowering, node, owner, name, kind)
     path = AccessPath(owner).attribute(name)
-    if is_fixed and isinstance(owner, types.ModuleType) and not _is_numerical(owner):
+    is_users = not dependencies.is_library(lowering.frame.function)
+    if is_fixed and is_users and isinstance(owner, types.ModuleType) and not _is_numerical(owner):
         if isinstance(value, _CHANGING):
             return outside.external(lowering, value, path, name)
         if isinstance(value, (*PLAIN_NUMBERS, str)):

@@ -48,21 +48,24 @@ def sort(
 
 def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     """`np.put(a, ind, v)`."""
-    v = as_often_as_needed(v, np.shape(ind))
     if mode == "wrap":
         ind = np.mod(ind, np.size(a))
     if mode == "clip":
         ind = np.clip(ind, 0, np.size(a) - 1)
-    if np.ndim(a) == 1:
-        a[ind] = v
-    else:
-        places = np.arange(np.size(a))[ind]
-        a[np.unravel_index(places, np.shape(a))] = v
+    put_flat(a, ind, v)
 
 
 def put_flat(a: Any, index: Any, v: Any) -> None:
     """`a.flat[index] = v`."""
-    put(a, np.arange(np.size(a))[index], v)
+    if np.ndim(a) == 1 and np.ndim(v) == 0:
+        a[index] = v
+    else:
+        places = np.arange(np.size(a))[index]
+        v = as_often_as_needed(v, np.shape(places))
+        if np.ndim(a) == 1:
+            a[index] = v
+        else:
+            a[np.unravel_index(places, np.shape(a))] = v
 
 
 def put_values(a: Any, indices: Any, values: Any, mode: Any = "raise") -> None:

@@ -1,10 +1,11 @@
 """A long hunt: `python -m tests.properties.mutate [count]` checks mutants of the library, and
-with `--of operands` programs that bring together operands of any two kinds.
+with `--of operands` programs that bring together operands of any two kinds, with `--of calls`
+calls of NumPy's and SciPy's functions with a mistake in them.
 
-Each program (mutations.py, operands.py) is right in every mode, or refused, or raises what plain
-Python raises. Anything else is a failure: a value or a derivative that is wrong, any other
-exception, and more than ten seconds or a gigabyte. What fails is printed with the number that
-repeats it: `--only 123`.
+Each program (mutations.py, operands.py, calls.py) is right in every mode, or refused, or raises
+what plain Python raises. Anything else is a failure: a value or a derivative that is wrong, any
+other exception, and more than ten seconds or a gigabyte. What fails is printed with the number
+that repeats it: `--only 123`.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from gradscribe.testing import _difference, _inner, _is_floating, _random_like, 
 from tests import collector
 from tests.border.verdicts import Wrong
 from tests.programs.registry import load, same
-from tests.properties import operands
+from tests.properties import calls, operands
 from tests.properties.mutations import Mutant, mutant
 
 BATCH = 50
@@ -61,7 +62,7 @@ def of_library(number: int) -> Mutant:
     return mutant(programs[rng.integers(len(programs))], rng)
 
 
-MAKERS = {"library": of_library, "operands": operands.program}
+MAKERS = {"library": of_library, "operands": operands.program, "calls": calls.program}
 
 
 def outcome(number: int, of: str = "library") -> tuple[str, str, Mutant]:
@@ -129,9 +130,10 @@ def _judged(error: Exception, expected: Any) -> tuple[str, str]:
         return "refused: the user's own function, run with Tensors", told
     if "returned None here, which has no" in str(error):
         return "refused: at run time", told
-    plain = f" where plain Python raises {type(expected).__name__}"
+    if isinstance(expected, Exception) and not isinstance(error, GradscribeError):
+        return f"raises: {name} instead of {type(expected).__name__}", told
     said = re.sub(r"\d+", "N", f"{name}: {str(error).splitlines()[0] if str(error) else ''}")[:100]
-    return f"crash: {said}{plain if isinstance(expected, Exception) else ''}", told
+    return f"crash: {said}", told
 
 
 _OF_TENSORS = (

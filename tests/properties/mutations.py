@@ -62,7 +62,7 @@ def mutant(program: Program, rng: Random) -> Mutant:
     while True:
         changed = list(trees)
         changed[number] = copy.deepcopy(trees[number])
-        done = _change(changed[number], rng)
+        done = change_one_place(changed[number], rng)
         try:
             text = "\n\n".join(ast.unparse(tree) for tree in changed) + "\n"
             function = _function(program, text)
@@ -116,7 +116,7 @@ def _function(program: Program, text: str) -> Callable[..., Any]:
     return function
 
 
-def _change(tree: ast.AST, rng: Random) -> str:
+def change_one_place(tree: ast.AST, rng: Random) -> str:
     """Change one place of a tree; says what was done."""
     kinds = sorted({kind.__name__ for kind in map(type, ast.walk(tree)) if _changes_of(kind)})
     while True:

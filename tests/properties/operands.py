@@ -16,6 +16,7 @@ import linecache
 import math
 import operator
 import random
+import zlib
 from typing import Any
 
 import numpy as np
@@ -297,11 +298,19 @@ def program(number: int) -> Mutant:
     draw = random.Random(number)
     first, second, body = draw.choice([*KINDS]), draw.choice([*KINDS]), draw.choice(_BODIES)
     text = f"def f(x):\n    a = {KINDS[first]}\n    b = {KINDS[second]}\n    {body}\n"
-    name = f"<operands {number}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     names: dict[str, Any] = {"np": np, "Holder": Holder}
     names |= {module.__name__: module for module in _MODULES}
-    exec(compile(text, name, "exec"), names)
+    function = defined(text, names, f"<operands {number}>")
     return Mutant(
-        "operands", f"{first} and {second}", text, names["f"], (np.array([1.3, 0.7, -0.4]),)
+        "operands", f"{first} and {second}", text, function, (np.array([1.3, 0.7, -0.4]),)
     )
+
+
+def defined(text: str, names: dict[str, Any], filename: str | None = None) -> Any:
+    """The function that a text defines, whose source can be read."""
+    filename = filename or f"<text {zlib.crc32(text.encode()):08x}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    before = set(names)
+    exec(compile(text, filename, "exec", dont_inherit=True), names)
+    (name,) = names.keys() - before - {"__builtins__"}
+    return names[name]

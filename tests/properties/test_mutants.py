@@ -23,7 +23,8 @@ def test_mutants_are_right_or_refused_or_raise_as_in_python(part: int) -> None:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_operands_of_two_kinds_mean_what_they_do_to_python(part: int) -> None:
+@pytest.mark.parametrize("of", ["operands", "calls"])
+def test_programs_with_mistakes_mean_what_they_do_to_python(of: str, part: int) -> None:
     for number in range(part, 40, PARTS):
-        kind, detail, made = outcome(number, "operands")
+        kind, detail, made = outcome(number, of)
         assert kind.split(":")[0] not in BAD, f"{made.text}\n{detail}"

@@ -184,6 +184,13 @@ def flat_store_of_a_part(x):
     return np.sum(y)
 
 
+@refused("`np.dot` takes no `out=` that does not lie in C order", X)
+def dot_into_a_strided_array(x):
+    y = np.zeros((6, 3))
+    np.dot(np.outer(x, x), np.outer(x, x), out=y[::2])
+    return np.sum(y)
+
+
 @refused("a result of 1 axes with `out=` of 2", X)
 def cumulative_sum_into_a_matrix(x):
     y = np.zeros((3, 4))

@@ -69,6 +69,8 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     steps = varargs if len(varargs) == len(axes) else (varargs or (1.0,)) * len(axes)
     results = ()
     for along, step in zip(axes, steps):  # noqa: B905
+        if f.shape[along] < edge_order + 1:
+            raise ValueError("Shape of array too small to calculate a numerical gradient")
         results = (*results, _slope(f, step, along, edge_order))
     return results[0] if len(results) == 1 else results
 

@@ -104,16 +104,6 @@ def running_minimum(out, x, axis=0, *, d_out):
 # -- other spellings ---------------------------------------------------------------------------
 
 
-@composition(np.add.accumulate)
-def add_accumulate(array, axis=0, dtype=None):
-    return np.cumsum(array, axis, dtype)
-
-
-@composition(np.multiply.accumulate)
-def multiply_accumulate(array, axis=0, dtype=None):
-    return np.cumprod(array, axis, dtype)
-
-
 @composition(*available(np, "cumulative_sum"))
 def cumulative_sum(x, *, axis=None, dtype=None, include_initial=False):
     sums = np.cumsum(x, 0 if axis is None else axis, dtype)

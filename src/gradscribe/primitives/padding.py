@@ -24,23 +24,37 @@ def pad(
     pad_width,
     mode="constant",
     *,
-    constant_values=0,
-    end_values=0,
+    constant_values=None,
+    end_values=None,
     stat_length=None,
-    reflect_type="even",
+    reflect_type=None,
 ):
+    _check_option(constant_values, mode == "constant")
+    _check_option(end_values, mode == "linear_ramp")
+    _check_option(stat_length, mode in ("maximum", "mean", "median", "minimum"))
+    _check_option(reflect_type, mode in ("reflect", "symmetric"))
     array = np.asarray(array)
     rank = np.ndim(array)
     widths = _pairs(_of_axes(pad_width, rank), rank)
-    given = {"linear_ramp": end_values, "constant": constant_values, "empty": 0}
-    options = _pairs(given.get(mode, stat_length), rank)
+    given = {"linear_ramp": end_values, "constant": constant_values}
+    option = given.get(mode, stat_length)
+    if option is None and mode in ("constant", "empty", "linear_ramp"):
+        option = 0
+    options = _pairs(option, rank)
     for axis in tuple(range(rank)):
         before, after = widths[axis]
+        if before < 0 or after < 0:
+            raise ValueError("index can't contain negative values")
         if reflect_type == "odd" and mode in ("reflect", "symmetric"):
             array = _padded_oddly(array, axis, before, after, mode)
         else:
             array = _padded(array, axis, before, after, mode, options[axis])
     return array
+
+
+def _check_option(value, is_taken):
+    if value is not None and not is_taken:
+        raise ValueError("unsupported keyword arguments for this mode of padding")
 
 
 def _of_axes(widths, rank):
@@ -58,9 +72,13 @@ def _pairs(given, rank):
     """What is given for both ends of all axes, of each axis alike, or of each end."""
     if not isinstance(given, (tuple, list)):
         return ((given, given),) * rank
-    if not isinstance(given[0], (tuple, list)):
+    shape = np.shape(given)
+    if shape not in ((1,), (2,), (1, 1), (1, 2), (rank, 1), (rank, 2)):
+        raise ValueError(f"widths of the shape {shape} do not fit an array of {rank} axes")
+    if len(shape) == 1:
         return ((given[0], given[-1]),) * rank
-    return given * rank if len(given) == 1 else given
+    pairs = given * rank if len(given) == 1 else given
+    return tuple((pair[0], pair[-1]) for pair in pairs)
 
 
 def _padded(x, axis, before, after, mode, values):

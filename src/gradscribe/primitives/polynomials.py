@@ -80,6 +80,7 @@ def _constant(k, i):
 @composition(np.poly)
 def poly(seq_of_zeros):
     zeros = np.atleast_1d(seq_of_zeros)
+    zeros = np.asarray(zeros, dtype=np.result_type(zeros.dtype, 0.0))
     coefficients = np.ones(1, dtype=zeros.dtype)
     for zero in zeros:
         coefficients = np.convolve(coefficients, np.array([1, -zero], dtype=zeros.dtype))

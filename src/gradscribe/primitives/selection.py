@@ -203,6 +203,8 @@ def choose(out, a, arrays, *, d_out):
 
 @variant(np.choose)
 def choose_within(a, choices, *, mode="raise"):
+    if mode not in ("raise", "clip", "wrap"):
+        raise TypeError("clipmode not understood")
     if mode == "clip":
         a = np.clip(a, 0, len(choices) - 1)
     if mode == "wrap":

@@ -40,14 +40,19 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     if np.any(total == 0):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
     mean = np.sum(a * weights, axis=axis, keepdims=keepdims) / total
-    return (mean, np.copy(np.broadcast_to(total, np.shape(mean)))) if returned else mean
+    return (mean, np.copy(np.broadcast_to(total, np.shape(mean)))[()]) if returned else mean
 
 
 def _along(weights, a, axis):
     """Weights of the elements along an axis, or along several, as weights of all."""
-    if np.ndim(weights) == np.ndim(a):
+    if np.shape(weights) == np.shape(a):
         return weights
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
     axes = tuple(axis) if isinstance(axis, tuple) else (axis,)
+    for along, n in zip(axes, np.shape(weights), strict=True):
+        if n != np.shape(a)[along]:
+            raise ValueError("Shape of weights must be consistent with shape of a along axis.")
     missing = np.ndim(a) - np.ndim(weights)
     last = tuple(range(missing, np.ndim(a)))
     return np.moveaxis(np.reshape(weights, (1,) * missing + np.shape(weights)), last, axes)
@@ -66,6 +71,8 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         deviations = rows - np.mean(rows, axis=1)[:, None]
         scale = np.true_divide(1, max(rows.shape[1] - lost, 0))
         return _scaled(deviations @ conjugate_transposed(deviations), scale)
+    _check_weights(fweights, rows, "fweights")
+    _check_weights(aweights, rows, "aweights")
     weights = _sample_weights(fweights, aweights)
     total = np.sum(weights)
     means = np.sum(rows * weights, axis=1) / total
@@ -76,6 +83,17 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     if lost != 0 and aweights is not None:
         count = total - lost * np.sum(weights * aweights) / total
     return _scaled(deviations @ conjugate_transposed(deviations * weights), 1 / count)
+
+
+def _check_weights(weights, rows, name):
+    if weights is None:
+        return
+    if np.ndim(weights) > 1:
+        raise RuntimeError(f"cannot handle multidimensional {name}")
+    if np.shape(weights)[0] != rows.shape[1]:
+        raise RuntimeError(f"incompatible numbers of samples and {name}")
+    if np.any(np.asarray(weights) < 0):
+        raise ValueError(f"{name} cannot be negative")
 
 
 def _scaled(matrix, by):
@@ -329,8 +347,10 @@ def nanpercentile(out, a, q, axis=None, *, method="linear", keepdims=False, d_ou
 # -- weighted quantiles ------------------------------------------------------------------------
 
 
-def _weighted_quantile(a, q, axis, keepdims, weights, skips_nan):
+def _weighted_quantile(a, q, axis, method, keepdims, weights, skips_nan):
     """Where the sum of weights reaches the part q of all of them, by `inverted_cdf`."""
+    if method != "inverted_cdf":
+        raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
     rows = _rows(np.asarray(a), axis)
     weights = np.asarray(weights)
     if np.ndim(weights) == np.ndim(a):
@@ -353,25 +373,25 @@ def _weighted_quantile(a, q, axis, keepdims, weights, skips_nan):
 def weighted_quantile(a, q, axis=None, *, method="linear", keepdims=False, weights=None):
     if weights is None:
         return np.quantile(a, q, axis, method=method, keepdims=keepdims)
-    return _weighted_quantile(a, q, axis, keepdims, weights, False)
+    return _weighted_quantile(a, q, axis, method, keepdims, weights, False)
 
 
 @variant(np.nanquantile)
 def weighted_nanquantile(a, q, axis=None, *, method="linear", keepdims=False, weights=None):
     if weights is None:
         return np.nanquantile(a, q, axis, method=method, keepdims=keepdims)
-    return _weighted_quantile(a, q, axis, keepdims, weights, True)
+    return _weighted_quantile(a, q, axis, method, keepdims, weights, True)
 
 
 @variant(np.percentile)
 def weighted_percentile(a, q, axis=None, *, method="linear", keepdims=False, weights=None):
     if weights is None:
         return np.percentile(a, q, axis, method=method, keepdims=keepdims)
-    return _weighted_quantile(a, np.asarray(q) / 100, axis, keepdims, weights, False)
+    return _weighted_quantile(a, np.asarray(q) / 100, axis, method, keepdims, weights, False)
 
 
 @variant(np.nanpercentile)
 def weighted_nanpercentile(a, q, axis=None, *, method="linear", keepdims=False, weights=None):
     if weights is None:
         return np.nanpercentile(a, q, axis, method=method, keepdims=keepdims)
-    return _weighted_quantile(a, np.asarray(q) / 100, axis, keepdims, weights, True)
+    return _weighted_quantile(a, np.asarray(q) / 100, axis, method, keepdims, weights, True)

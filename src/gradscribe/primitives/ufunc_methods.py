@@ -49,14 +49,21 @@ for _by, _of in _REDUCTIONS:
         composition(_ufunc.reduce)(_by(_reduction))
 
 
-@composition(np.add.accumulate)
-def add_accumulate(array, axis=0, dtype=None):
-    return np.cumsum(array, axis, dtype)
+def _accumulated_as(sums):
+    def accumulate(array, axis=0, dtype=None):
+        _check_has_axes(array)
+        return sums(array, axis, dtype)
+
+    return accumulate
 
 
-@composition(np.multiply.accumulate)
-def multiply_accumulate(array, axis=0, dtype=None):
-    return np.cumprod(array, axis, dtype)
+def _check_has_axes(array):
+    if np.ndim(array) == 0:
+        raise TypeError("cannot accumulate on a scalar")
+
+
+for _ufunc, _sums in {np.add: np.cumsum, np.multiply: np.cumprod}.items():
+    composition(_ufunc.accumulate)(_accumulated_as(_sums))
 
 
 # -- reductions with a rule ------------------------------------------------------------------------
@@ -197,6 +204,7 @@ def _product(lengths):
 
 def _accumulated_by(ufunc):
     def accumulate(array, axis=0, dtype=None):
+        _check_has_axes(array)
         rows = np.moveaxis(np.asarray(array, dtype=dtype), axis, 0)
         results = [rows[0]]
         for k in range(1, len(rows)):

@@ -334,8 +334,13 @@ def _wrapped(self: Recorded, array: Any, context: Any = None, return_scalar: boo
     return array[()] if return_scalar and not array.ndim else array
 
 
-def _change(function: Any) -> Any:
-    return lambda self, *args, **kwargs: function(self, *args, **kwargs)
+def _change(name: str, function: Any) -> Any:
+    method = getattr(np.ndarray, name)
+
+    def changed(self: Array, *args: Any, **kwargs: Any) -> None:
+        protocol.changing(method, (self, *args), kwargs, lambda: function(self, *args, **kwargs))
+
+    return changed
 
 
 def _conjugate(self: Array) -> Any:
@@ -392,7 +397,7 @@ ARRAY_AND_NUMBER: dict[str, Any] = {
     "__getattr__": _other_attribute,
 }
 OF_ARRAYS: dict[str, Any] = {
-    **{name: _change(function) for name, function in CHANGES.items()},
+    **{name: _change(name, function) for name, function in CHANGES.items()},
     "__array__": exits.array_protocol,
     "__contains__": _contains,
     "__copy__": lambda self: _copy(self, "K"),

@@ -19,9 +19,9 @@ from gradscribe.recording.arrays import (
     is_recorded,
     shown,
 )
-from gradscribe.recording.levels import plain, refused, values_in
+from gradscribe.recording.levels import refused, values_in
 from gradscribe.recording.snapshots import value_of_array
-from gradscribe.recording.trials import Trial, options_in_place, positional
+from gradscribe.recording.trials import Trial, name_of, options_in_place, positional
 from gradscribe.runtime.tensors.tensor import Tensor
 
 
@@ -61,10 +61,17 @@ def storing(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
         return _overwriting(function, args, kwargs, in_place)
     args, others = _named_from("out", function, args, kwargs)
     out = others.pop("out", None)
-    if out is not None and _overlaps(out, (args, others)):
-        return _into_operand(function, args, others, out)
-    found = operations.run(function, args, others)
-    return found if out is None else into(found, out if isinstance(out, tuple) else (out,))
+    if out is None:
+        return operations.run(function, args, others)
+    targets = out if isinstance(out, tuple) else (out,)
+    if not any(type(target) is RecordedArray for target in targets):
+        return into(operations.run(function, args, others), targets)
+    return changing(
+        function,
+        args,
+        {**others, "out": out},
+        lambda: into(operations.run(function, args, others), targets),
+    )
 
 
 def _named_from(
@@ -105,33 +112,25 @@ def _overwriting(
     return found if out is None else into(found, out if isinstance(out, tuple) else (out,))
 
 
-def _overlaps(out: Any, operands: Any) -> bool:
-    """Whether the result of a call is stored in the memory of one of its operands."""
-    memories = {id(each._memory) for each in values_in(out) if type(each) is RecordedArray}
-    return any(
-        type(value) is RecordedArray and id(value._memory) in memories
-        for value in values_in(operands)
-    )
-
-
-def _into_operand(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> Any:
-    """A call whose result is stored in the memory of an operand: NumPy may store a part of it
-    before it has read the rest."""
-    is_constant = not holds_active((args, kwargs, out))
-    trial = Trial(function, args, {**kwargs, "out": out}, is_only=is_constant)
+def changing(
+    function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], change: Callable[[], Any]
+) -> Any:
+    """A call that stores to arrays, said in terms of stores by `change`. NumPy's own call, on
+    copies, raises what it raises, and says what stands there afterwards: it may store a part before
+    it has read the rest."""
+    is_constant = not holds_active((args, dict(kwargs)))
+    trial = Trial(function, args, kwargs, is_only=is_constant)
     if is_constant:
         return trial.store()
-    found = into(operations.run(function, args, kwargs), out if isinstance(out, tuple) else (out,))
-    for target in values_in(out):
-        if type(target) is RecordedArray and not trial.agrees(target._memory):
-            name = getattr(function, "__name__", "the function")
-            raise refused(
-                UnsupportedError(
-                    f"`{name}` reads what it has stored in `out` already, which shares memory with "
-                    "what it is given",
-                    "give it an array of its own as `out`",
-                )
+    found = change()
+    if not trial.agrees():
+        raise refused(
+            UnsupportedError(
+                f"`{name_of(function)}` reads what it has stored already, in memory that is shared "
+                "by what it is given",
+                "give it arrays of their own",
             )
+        )
     return found
 
 
@@ -217,10 +216,14 @@ def _change(
         function(*operations.uncovered(args), **operations.uncovered(dict(kwargs)))
         return
     others = [value for value in (*args, *kwargs.values()) if value is not target]
-    if function in (np.place, np.fill_diagonal):
+    if function in (np.place, np.fill_diagonal) and holds_active((args, dict(kwargs))):
         stores.refuse_overlap(target, *others)
-    given = {name: stores.apart(_of_list(value), target) for name, value in kwargs.items()}
-    change(*(stores.apart(_of_list(value), target) for value in args), **given)
+
+    def stored() -> None:
+        given = {name: stores.apart(_of_list(value), target) for name, value in kwargs.items()}
+        change(*(stores.apart(_of_list(value), target) for value in args), **given)
+
+    changing(function, args, kwargs, stored)
 
 
 def _of_list(value: Any) -> Any:
@@ -232,12 +235,15 @@ def _change_at(ufunc: np.ufunc, x: Any, index: Any, *values: Any) -> None:
     """`ufunc.at(x, index, values)`: item by item, for an index may come twice."""
     if type(x) is not RecordedArray:
         raise into_plain_array()
-    if values:
-        places = plain(x._present())[operations.uncovered(index)]
-        np.broadcast_to(operations.uncovered(values[0]), np.shape(places))  # raises as NumPy does
-        change_each(x, stores.apart(index, x), stores.apart(values[0], x), ufunc)
-    else:
-        change_each_alone(x, stores.apart(index, x), ufunc)
+
+    def stored() -> None:
+        index_then, *values_then = (stores.apart(value, x) for value in (index, *values))
+        if values_then:
+            change_each(x, index_then, values_then[0], ufunc)
+        else:
+            change_each_alone(x, index_then, ufunc)
+
+    changing(ufunc.at, (x, index, *values), {}, stored)
 
 
 def _like(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

@@ -36,6 +36,9 @@ _ONE_TUPLE = {"reshape": "shape", "transpose": "axes"}
 _CONVERSIONS = (np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
 """Functions that return their argument, or a copy if that is of another dtype."""
 
+_MAKING = (np.array, np.asarray, np.asanyarray)
+"""Functions that say by `copy` whether they give an array of its own."""
+
 _ARRAYS_OF = (np.array, *_CONVERSIONS)
 """Functions that give NumPy's arrays, of Tensors, too."""
 
@@ -88,7 +91,7 @@ def apply_primitive(
         respell = PRIMITIVES[respelled]
         array = apply_primitive(lowering, node, respell, respelled, spelling, {})
         arguments = (array, *arguments[1:])
-    if callee in (np.array, np.asarray) and not keywords.keys().isdisjoint(_OF_ARRAYS):
+    if callee in _MAKING and not keywords.keys().isdisjoint(_OF_ARRAYS):
         return _array(lowering, node, callee, arguments, keywords)
     if callee in (np.asarray, np.asanyarray):
         given = arranging.of_order(lowering, callee, arguments, keywords)
@@ -243,12 +246,19 @@ def _array(
     rest = {name: item for name, item in keywords.items() if name not in given}
     copy = given.get("copy", callee is np.array)
     is_copy = copy is np._CopyMode.ALWAYS if isinstance(copy, np._CopyMode) else bool(copy)
-    callee = np.array if is_copy else np.asarray
-    result = lowering.call(node, Static(callee), arguments, rest)
+    is_never = copy is np._CopyMode.NEVER or ("copy" in given and copy is not None and not is_copy)
+    result = lowering.call(node, Static(np.array if is_copy else np.asarray), arguments, rest)
+    if is_never and not _is_view_of(result, arguments[0]):
+        what = "Unable to avoid copy while creating an array as requested."
+        lowering.raises(node, ValueError(what))
     rank = getattr(lowering.value(result).type, "rank", 0)
     for _ in range(given.get("ndmin", 0) - rank):
         result = lowering.call(node, Static(np.expand_dims), (result, Static(0)), {})
     return result
+
+
+def _is_view_of(result: Any, item: Any) -> bool:
+    return isinstance(item, Ref) and isinstance(result, Ref) and result.storage is item.storage
 
 
 def _check_loop(

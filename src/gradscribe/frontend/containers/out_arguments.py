@@ -15,6 +15,7 @@ from gradscribe.errors import GradscribeError
 from gradscribe.frontend.containers.stores import accumulate, check_dtype, store
 from gradscribe.frontend.containers.subscripts import part_of
 from gradscribe.frontend.memory.aliasing import refuse_overlap, shares
+from gradscribe.frontend.memory.contiguity import is_contiguous
 from gradscribe.frontend.memory.outside_kinds import is_transformed
 from gradscribe.frontend.prelude import array_changes
 from gradscribe.frontend.state.lowering import Lowering
@@ -177,6 +178,31 @@ def _keyword_only(callee: Any) -> tuple[str, ...]:
     return (*names, "out") if takes_any else names
 
 
+def _check_shape(lowering: Lowering, node: Any, result: Any, out: Any) -> None:
+    axes, wanted_axes = (getattr(lowering.value(x).type, "rank", 0) for x in (result, out))
+    if axes != wanted_axes:
+        lowering.unsupported(
+            node,
+            f"a result of {axes} axes with `out=` of {wanted_axes}",
+            "give `out=` an array of the shape of the result",
+        )
+    lowering.inline(node, array_changes.check_fits, (result, out))
+
+
+def _check_layout(lowering: Lowering, node: Any, out: Ref) -> None:
+    """Refuse the one function of NumPy's that takes `out` in C order alone, where it is made, or
+    taken, otherwise."""
+    value = lowering.value(out)
+    is_made = lowering.builder.definition(value) is not None
+    if is_made and not is_contiguous(lowering, value):
+        lowering.unsupported(
+            node,
+            "`np.dot` takes no `out=` that does not lie in C order",
+            "use `np.matmul`, or give `out=` an array that is made in C order",
+            python=ValueError,
+        )
+
+
 def store_result(
     lowering: Lowering, node: Any, callee: Any, result: Any, out: Any, where: Any
 ) -> Any:
@@ -199,13 +225,10 @@ def store_result(
             f"the result is {given}, but `out=` is of {wanted}",
             "make `out=` of the dtype of the result, or convert with `.astype`",
         )
-    axes, wanted_axes = (getattr(lowering.value(x).type, "rank", 0) for x in (result, out))
-    if axes != wanted_axes and not isinstance(callee, np.ufunc) and callee is not np.clip:
-        lowering.unsupported(
-            node,
-            f"a result of {axes} axes with `out=` of {wanted_axes}",
-            "give `out=` an array of the shape of the result",
-        )
+    if not isinstance(callee, np.ufunc) and callee not in (np.clip, Method("clip")):
+        _check_shape(lowering, node, result, out)
+    if callee in (np.dot, Method("dot")):
+        _check_layout(lowering, node, out)
     if where is not None:
         choice = (where, result, out)
         result = lowering.apply_primitive(node, PRIMITIVES[np.where], np.where, choice, {})

@@ -179,9 +179,11 @@ def check_dtype(lowering: Lowering, node: Any, target: Ref, item: Type) -> None:
     contents: Value = lowering.contents[target.storage]
     assert isinstance(contents.type, Array)
     dtype = contents.type.dtype
-    kinds = "biufc"
-    kind, given = (np.dtype(name).kind for name in (dtype, item.dtype))
-    if kinds.index(given.replace("u", "i")) > kinds.index(kind):
+    if isinstance(item, Scalar) and item.weak:
+        fits = _dtype_kind(item) <= _dtype_kind(contents.type)
+    else:
+        fits = np.can_cast(item.dtype, dtype, "same_kind")
+    if not fits:
         lowering.unsupported(
             node,
             f"NumPy does not store a {item.dtype} result in an array of {dtype} in place",

@@ -21,6 +21,12 @@ def as_often_as_needed(values: Any, shape: Any) -> Any:
     return np.reshape(np.ravel(values)[np.arange(count) % np.size(values)], shape)
 
 
+def check_fits(result: Any, out: Any) -> None:
+    """Only ufuncs repeat a result along the axes of `out`."""
+    if np.shape(result) != np.shape(out):
+        raise ValueError("the array given as `out` does not have the shape of the result")
+
+
 def fill(a: Any, value: Any) -> None:
     """`a.fill(value)`."""
     if np.ndim(value):
@@ -52,7 +58,8 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
         ind = np.mod(ind, np.size(a))
     if mode == "clip":
         ind = np.clip(ind, 0, np.size(a) - 1)
-    put_flat(a, ind, v)
+    if np.size(v):
+        put_flat(a, ind, v)
 
 
 def put_flat(a: Any, index: Any, v: Any) -> None:
@@ -87,9 +94,17 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
 
 
 def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
-    """`np.fill_diagonal(a, val)`, for matrices. wrap: it begins again below, after a row."""
-    rows, columns = a.shape
-    if wrap:
+    """`np.fill_diagonal(a, val)`. wrap: of a matrix, it begins again below, after a row."""
+    if np.ndim(a) < 2:
+        raise ValueError("array must be at least 2-d")
+    rows, columns = a.shape[:2]
+    if np.ndim(a) > 2:
+        for n in a.shape:
+            if n != rows:
+                raise ValueError("All dimensions of input must be of equal length")
+        i = np.arange(rows)
+        a[(i,) * np.ndim(a)] = as_often_as_needed(val, np.shape(i))
+    elif wrap:
         places = np.arange(0, np.size(a), columns + 1)
         a[places // columns, places % columns] = as_often_as_needed(val, np.shape(places))
     else:
@@ -165,6 +180,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     if axis is None:
         put(arr, indices, values)
         return
+    if np.ndim(indices) != np.ndim(arr):
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
     places: tuple[Any, ...] = ()
     for a, n in enumerate(np.shape(arr)):
         if a == axis % np.ndim(arr):

@@ -268,8 +268,32 @@ def _inverse(density, sign, by_shapes):
 
 def _parted(names, args, named):
     """The shapes, the location and the scale among the arguments of a call."""
-    given = dict(zip((*names, "loc", "scale"), args, strict=False)) | named
-    return [given[name] for name in names], given.get("loc", 0), given.get("scale", 1)
+    given = _given((*names, "loc", "scale"), args, named)
+    return _shapes_of(names, given), given.get("loc", 0), given.get("scale", 1)
+
+
+def _given(names, args, named):
+    """The arguments of a call by their names."""
+    if len(args) > len(names):
+        raise TypeError(f"takes {len(names)} arguments beside the number, {len(args)} are given")
+    for name in named:
+        if name not in names[len(args) :]:
+            raise TypeError(f"got an unexpected keyword argument {name!r}, or two values for it")
+    return dict(zip(names, args, strict=False)) | named
+
+
+def _shapes_of(names, given):
+    for name in names:
+        if name not in given:
+            raise TypeError(f"missing a required argument: {name!r}")
+    return [given[name] for name in names]
+
+
+def _positive(scale):
+    """SciPy gives nan for any other scale."""
+    if np.ndim(scale) == 0:
+        return scale if scale > 0 else np.nan
+    return np.where(scale > 0, scale, np.nan)
 
 
 def _at(method):
@@ -277,7 +301,7 @@ def _at(method):
 
     def variant(x, *args, **named):
         shapes, loc, scale = _parted(names, args, named)
-        return method((x - loc) / scale, *shapes)
+        return method((x - loc) / _positive(scale), *shapes)
 
     return variant
 
@@ -287,6 +311,7 @@ def _by_scale(method):
 
     def variant(x, *args, **named):
         shapes, loc, scale = _parted(names, args, named)
+        scale = _positive(scale)
         return method((x - loc) / scale, *shapes) / scale
 
     return variant
@@ -297,7 +322,7 @@ def _less_log_scale(method):
 
     def variant(x, *args, **named):
         shapes, loc, scale = _parted(names, args, named)
-        return method((x - loc) / scale, *shapes) - np.log(scale)
+        return method((x - loc) / scale, *shapes) - np.log(scale)  # nan, where that is none
 
     return variant
 
@@ -307,7 +332,7 @@ def _moved(method):
 
     def variant(q, *args, **named):
         shapes, loc, scale = _parted(names, args, named)
-        return method(q, *shapes) * scale + loc
+        return method(q, *shapes) * _positive(scale) + loc
 
     return variant
 
@@ -316,7 +341,7 @@ def _shifted(method):
     names = _shapes(method)
 
     def variant(k, *args, **named):
-        shapes, loc, _ = _parted(names, args, named)
-        return method(k - loc, *shapes)
+        given = _given((*names, "loc"), args, named)
+        return method(k - given.get("loc", 0), *_shapes_of(names, given))
 
     return variant

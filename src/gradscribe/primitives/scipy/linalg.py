@@ -182,6 +182,8 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
 def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_finite=True):
     if pivoting:
         raise TypeError("of a factorization with pivots no derivative is known")
+    if mode not in ("full", "r", "economic"):
+        raise ValueError("Mode argument should be one of ['full', 'r', 'economic', 'raw']")
     if mode == "r":
         return (np.linalg.qr(a, "complete")[1],)
     q, r = np.linalg.qr(a, "reduced" if mode == "economic" else "complete")

@@ -256,7 +256,9 @@ expand_dims = unsqueeze
 
 
 def axis_of(dim: int, rank: int) -> int:
-    """An axis counted from the front; PyTorch's error where there is none such."""
+    """An axis counted from the front; PyTorch's errors where there is none such."""
+    if not hasattr(dim, "__index__"):
+        raise TypeError(f"an axis must be an int, not {type(dim).__name__}")
     if not -max(rank, 1) <= dim < max(rank, 1):
         raise out_of_range(dim, rank)
     return dim % rank if rank else 0

@@ -91,6 +91,14 @@ class _Abstract(Facts):
         return super().sampled(a)
 
 
+def _digits(number: Any) -> str:
+    """The number as text, whatever its class calls itself: 0.0 is another one than -0.0."""
+    for base in (int, float, complex):
+        if isinstance(number, base):
+            return base.__repr__(number)
+    return repr(number)
+
+
 def _template(
     inline: Inline,
     operation: Operation,
@@ -106,7 +114,7 @@ def _template(
         return _inlined(inline, operation, own, numbers, facts, zeros)
     lengths = _Lengths(facts)
     types = [lengths.abstract(type_) for type_ in own]
-    known = tuple((type(number), repr(number)) for number in numbers)
+    known = tuple((type(number), _digits(number)) for number in numbers)
     arguments = tuple((name, repr(item)) for name, item in operation.attributes.items())
     key = (inline, primitive, arguments, known, zeros, *types)
     if key not in _SHARED:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import inspect
 import io
@@ -9,6 +10,7 @@ import json
 import math
 import struct
 import sys
+import types
 from collections import namedtuple
 from typing import Any
 
@@ -1027,3 +1029,79 @@ def test_a_call_that_raises_returns_nothing():
 
     with pytest.raises(NoDerivativeError, match="out of the record of the run"):
         gs.jacobian(smooth, compile="auto")(np.ones(3))
+
+
+STACK: list[float] = [1.0]
+STATE = types.SimpleNamespace(k=1.0)
+KEPT: collections.deque = collections.deque(maxlen=4)
+
+
+def top():
+    locals()  # is not compiled
+    return STACK[-1] * STATE.k
+
+
+def touch():
+    if KEPT:
+        KEPT[-1][0] = 50.0
+
+
+class Pushed:
+    def __enter__(self):
+        STACK.append(3.0)
+
+    def __exit__(self, *args):
+        STACK.pop()
+
+
+def pushed_and_popped(x):
+    STACK.append(5.0)
+    v = top()
+    STACK.pop()
+    return v * np.sum(x)
+
+
+def pushed_in_a_loop(x):
+    total = 0.0
+    for i in range(2):
+        STACK.append(2.0 + i)
+        total = total + top()
+    del STACK[1:]
+    return total * np.sum(x)
+
+
+def pushed_by_a_manager(x):
+    with Pushed():
+        return top() * np.sum(x)
+
+
+def stored_and_restored(x):
+    before = STATE.k
+    STATE.k = 9.0
+    v = top()
+    STATE.k = before
+    return v * np.sum(x)
+
+
+def kept_and_changed(x):
+    y = np.ones(3)
+    KEPT.append(y)
+    touch()
+    return np.sum(y * x)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(pushed_and_popped, pushed_in_a_loop, pushed_by_a_manager, stored_and_restored),
+        kept_and_changed,
+    ],
+)
+def test_a_recorded_call_sees_what_is_changed_before_it(function):
+    value_and_grad = gs.value_and_grad(function, compile="auto")
+    for x in (X, X * 2.0, X):
+        value, d_x = value_and_grad(x)
+        assert value == function(x)
+        np.testing.assert_allclose(d_x, differences(function, x), rtol=1e-6)
+        assert STACK == [1.0]
+        assert gs.jvp(function, (x,), (x,), compile="auto")[0] == function(x)

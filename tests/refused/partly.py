@@ -57,11 +57,14 @@ def of_a_path_that_was_not_taken():
         eval("0")
         return x * 2.0
 
+    def told(x):
+        print(end="")
+        return x
+
     def function(x):
         if x[0] > 0.0:
             return np.sum(twice(x))
-        print(end="")
-        return np.sum(twice(-x))
+        return np.sum(twice(told(-x)))
 
     gradient = gs.grad(function, compile="auto")
     for x in (X, X, -X):

@@ -128,7 +128,15 @@ def _beginnings(path: AccessPath) -> Iterator[AccessPath]:
 
 def steps_text(steps: Iterable[Step]) -> str:
     """What is written after an object for these attributes and items of it."""
-    return "".join(f".{step}" if kind == "attribute" else item_text(step) for kind, step in steps)
+    return "".join(_TEXTS[kind](step) for kind, step in steps)
+
+
+_TEXTS: dict[str, Callable[[Any], str]] = {
+    "attribute": lambda name: f".{name}",
+    "item": item_text,
+    "entry": lambda key: f".get({key_text(key)}, absent)",
+}
+"""What is written for a step."""
 
 
 def argument(number: int) -> str:

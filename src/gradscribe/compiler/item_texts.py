@@ -1,7 +1,7 @@
 """Items of dicts in generated expressions: `[key]`, of a key that may have no text of its own.
 
 A key that is no literal (a member of an enumeration, a dtype, a class) stands in `KEYS`, which
-the expressions name `keys`.
+the expressions name `keys`. `absent` is no item of any.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 KEYS: list[Any] = []
-NAMESPACE: dict[str, Any] = {"keys": KEYS}
+NAMESPACE: dict[str, Any] = {"keys": KEYS, "absent": object()}
 
 _POSITIONS: dict[tuple[type, Hashable], int] = {}
 _LITERALS = (type(None), bool, int, str, bytes)

@@ -39,14 +39,16 @@ _VALUES = (int, float, complex, str, bytes, type(None), np.generic)
 
 
 class Notes(Protocol):
-    """What is told of each call."""
+    """What is told of each call. ran: the codes of the user's functions that ran."""
+
+    ran: set[CodeType]
 
     @property
     def is_quiet(self) -> bool:
         """Whether no function that ran seems to have changed anything that others see."""
 
-    def note(self, code: CodeType, site: Site, form: Form, *, keeps: bool, library: bool) -> None:
-        """A call has returned. code: of the function; library: whether that is a library's."""
+    def note(self, code: CodeType, site: Site, form: Form, *, keeps: bool) -> None:
+        """A call has returned. code: of the function."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,12 @@ class Observer:
         self._begun: dict[FrameType, _Begun] = {}
 
     def __call__(self, frame: FrameType, event: str, value: Any) -> None:
+        if event not in ("call", "return"):
+            return
         code, caller = code_of(frame), _caller(frame)
-        if event not in ("call", "return") or not _has_result(code):
+        if not _is_tool(frame) and not _is_library(frame):
+            self._notes.ran.add(code)
+        if not _has_result(code):
             return
         if caller is None or _is_tool(caller) or _is_own(frame):
             return
@@ -86,7 +92,7 @@ class Observer:
             return  # it has raised: a profile function is told of that as of a return
         keeps = found is None or _may_keep(found, code, value)
         form = self._form(found, value, caller)
-        self._notes.note(code, site, form, keeps=keeps, library=_is_library(frame))
+        self._notes.note(code, site, form, keeps=keeps)
 
     def _begin(self, frame: FrameType, code: CodeType) -> _Begun:
         given = {name: frame.f_locals.get(name) for name in _parameters(code)}

@@ -142,15 +142,13 @@ class Partly:
         finally:
             sys.setprofile(None)
 
-    def note(self, code: CodeType, site: Site, form: Form, *, keeps: bool, library: bool) -> None:
+    def note(self, code: CodeType, site: Site, form: Form, *, keeps: bool) -> None:
         """Note what a call returned; see `observing.Notes`."""
         self.codes[site.code] = code
         self._doubtful.discard(site)
         self.seen.setdefault(site, set()).add(form)
         if keeps:
             self.keeping.add(site)
-        if not library:
-            self.ran.add(code)
 
     def refuse_outer_changes(self, name: str, lowered: Lowered, own: int) -> None:
         """Refuse a function that changes outside what its recorded calls may read, or reads what

@@ -82,7 +82,7 @@ class KnownNumberError(Exception):
         self.place = place
 
 
-Step = tuple[Literal["attribute", "item"], Any]
+Step = tuple[Literal["attribute", "item", "entry"], Any]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -105,6 +105,10 @@ class AccessPath:
     def item(self, key: Any) -> AccessPath:
         """The path to an item of what this one leads to."""
         return AccessPath(self.root, (*self.steps, ("item", key)))
+
+    def entry(self, key: Any) -> AccessPath:
+        """The path to an item that is there, of a dict that makes others when they are read."""
+        return AccessPath(self.root, (*self.steps, ("entry", key)))
 
     @property
     def place(self) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import UnsupportedError
+from gradscribe.errors import GradscribeError, UnsupportedError
 from gradscribe.frontend.prelude.array_changes import FUNCTIONS, change_each, change_each_alone
 from gradscribe.primitives.registry import PUBLIC
 from gradscribe.recording import operations, stores
@@ -122,8 +122,15 @@ def changing(
     trial = Trial(function, args, kwargs, is_only=is_constant)
     if is_constant:
         return trial.store()
-    found = change()
-    if not trial.agrees():
+    try:
+        found = change()
+    except (TypeError, ValueError, IndexError) as error:
+        if isinstance(error, GradscribeError):
+            raise
+        is_same = False
+    else:
+        is_same = trial.agrees()
+    if not is_same:
         raise refused(
             UnsupportedError(
                 f"`{name_of(function)}` reads what it has stored already, in memory that is shared "

@@ -157,6 +157,8 @@ def part_of(owner: Ref, step: Step) -> Ref:
 def _read_dict(lowering: Lowering, node: Any, owner: DictRef, index: Any) -> Any:
     key = known_key(lowering, node, owner, index)
     contents = lowering.contents[owner.storage]
+    if key not in contents and outside.makes_items(owner.storage.derived):
+        outside.refuse_to_make(lowering, node, key)
     if key not in contents:
         lowering.raises(node, KeyError(key), f"the dict has no key {key!r}")
     return contents[key]

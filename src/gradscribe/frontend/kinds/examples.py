@@ -31,7 +31,7 @@ from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.types import Array, Scalar, Type
 
 _NUMBERS = (bool, int, float, complex, np.generic)
-_PLAIN = (*_NUMBERS, str, bytes, type(None), type(Ellipsis), range, types.ModuleType)
+_PLAIN = (*_NUMBERS, str, bytes, type(None), type(Ellipsis), range)
 
 
 class UnknownError(Exception):
@@ -101,6 +101,8 @@ class Examples:
             return value
         if self.certain and isinstance(value, int) and abs(value) > MOST_REPEATED:
             raise UnknownError
+        if isinstance(value, types.ModuleType):
+            return _module_like(value)
         home = value if isinstance(value, type) else type(value)
         if isinstance(value, (*_PLAIN, type)) and home.__module__ in ("builtins", "numpy"):
             return value
@@ -116,6 +118,13 @@ class Examples:
             return example(self.lowering.builder.facts, value.type)
         except (LookupError, ValueError):  # NumPy makes no array of such lengths, or of so many
             raise UnknownError from None
+
+
+def _module_like(module: types.ModuleType) -> types.SimpleNamespace:
+    """What has the attributes of a module, and may get others. A module may make some up."""
+    if "__getattr__" in vars(module) and module is not np:
+        raise UnknownError
+    return types.SimpleNamespace(**vars(module))
 
 
 def _is_no_tensor(type_: Type) -> bool:

@@ -50,8 +50,10 @@ def section(lowering: Lowering, node: Any, owner: Range, index: Any) -> Any:
     parts = (index.start, index.stop, index.step) if isinstance(index, slice) else (index,)
     if len(parts) == 3 and all(part is None or isinstance(part, Static) for part in parts):
         start, stop, step = (part and part.value for part in parts)
-        if step == 0:
-            lowering.raises(node, ValueError("slice step cannot be zero"))
+        try:
+            range(0)[start:stop:step]
+        except (TypeError, ValueError) as error:
+            lowering.raises(node, error)
         if (start, stop, step) == (None, None, -1):
             return replace(owner, reversed=not owner.reversed)
         counts_up = owner.step == Static(1) and not owner.reversed

@@ -187,7 +187,8 @@ def opened(lowering: Lowering, item: Any) -> Any:
     keys = tuple(target) if isinstance(target, dict) else tuple(range(len(target)))
     depend(lowering, path, keys if is_dict else len(keys), "keys" if is_dict else "length")
     items = [
-        external(lowering, target[key], path.item(key), _name_of_item(item, key)) for key in keys
+        external(lowering, target[key], _path_to_item(item, key), _name_of_item(item, key))
+        for key in keys
     ]
     found: Any
     if isinstance(target, tuple):
@@ -286,6 +287,9 @@ def item_of_object(lowering: Lowering, node: Any, owner: ObjectRef, key: Any) ->
     lowering.outside.meet(owner)
     if not isinstance(owner.target, (list, tuple, dict)):
         lowering.outside.show(owner.target, owner.name)
+    is_made_up = makes_items(type(owner.target)) and key not in owner.target
+    if is_made_up:
+        refuse_to_make(lowering, node, key)
     try:
         value = owner.target[key]
     except (TypeError, LookupError) as error:
@@ -295,8 +299,26 @@ def item_of_object(lowering: Lowering, node: Any, owner: ObjectRef, key: Any) ->
         lowering.unsupported(
             node, "only numbers and strings are supported as keys here", "pass the item instead"
         )
-    path = owner.path.item(key)
+    path = _path_to_item(owner, key)
     return external(lowering, value, path, _name_of_item(owner, key))
+
+
+def makes_items(cls: type | None) -> bool:
+    """Whether dicts of a class make an item when one is read that is not there."""
+    return cls is not None and issubclass(cls, collections.defaultdict)
+
+
+def refuse_to_make(lowering: Lowering, node: Any, key: Any) -> NoReturn:
+    """Refuse to read an item that a dict from outside would make."""
+    lowering.unsupported(
+        node,
+        f"the dict from outside has no key {key!r}, and makes an item when it is read",
+        "store the item before it is read",
+    )
+
+
+def _path_to_item(owner: ObjectRef, key: Any) -> AccessPath:
+    return owner.path.entry(key) if makes_items(type(owner.target)) else owner.path.item(key)
 
 
 def refuse_exposed(lowering: Lowering, owner: ObjectRef) -> None:

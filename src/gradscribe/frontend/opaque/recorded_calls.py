@@ -168,6 +168,7 @@ def _record(
         {key: argument_of(lowering, item) for key, item in keywords.items()},
     )
     _refuse_changing(lowering, node, given)
+    _refuse_changed(lowering, node)
     parameters = inspect.signature(noted.function, follow_wrapped=False)
     places = parameters.bind(
         *((0, i) for i in range(len(arguments))), **{key: (1, key) for key in keywords}
@@ -298,6 +299,20 @@ def _refuse_changing(lowering: Lowering, node: Any, given: tuple[Any, ...]) -> N
         if is_bound_anew or is_shared:
             why = "it is given a function that may change what the program has made"
             raise _refusal(lowering, node, why)
+
+
+def _refuse_changed(lowering: Lowering, node: Any) -> None:
+    """Refuse a call that may read, or change, what unread code has kept; and one where a container,
+    or an attribute of an object, from outside is another one now: that is stored at the end."""
+    if lowering.kept.handles or lowering.kept.lists or kept_variables.count(lowering):
+        raise _refusal(lowering, node, "it may change what compiled code has kept")
+    outside = lowering.outside
+    for storage in (*outside.containers, *outside.owners):
+        before = outside.entered[storage]
+        if lowering.contents.get(storage, before) is not before:
+            raise _refusal(
+                lowering, node, "it may read what is changed outside before it is called"
+            )
 
 
 def _may_hold_anything(value: Value) -> bool:

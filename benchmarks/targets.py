@@ -93,7 +93,7 @@ def loop_programs() -> list[Target]:
     return [
         Target("absolute", "1", control_flow.absolute, absolute, (-1.5,)),
         Target("product", "1000", control_flow.product, product, (normal(1000),)),
-        Target("newton_sqrt", "6 trips", control_flow.newton_sqrt, newton, (2000.0, 1e-9)),
+        Target("newton_sqrt", "6 iterations", control_flow.newton_sqrt, newton, (2000.0, 1e-9)),
         Target("seidel", "30x30, 3", inplace.seidel, inplace.seidel_gradient, (A, 3), stores=True),
         Target("cholesky_logdet", "30x30", *logdet, (S,), stores=True),
     ]

@@ -82,7 +82,7 @@ def recorded(record) -> str:
     if isinstance(record, tuple):
         return ", ".join(map(recorded, record)) or "nothing"
     if isinstance(record, list):
-        return f"{len(record)} values, one for each trip or store"
+        return f"{len(record)} values, one for each iteration or store"
     if isinstance(record, np.ndarray):
         return f"an array of shape {record.shape}"
     if isinstance(record, (bool, np.bool_)):

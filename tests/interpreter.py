@@ -175,10 +175,10 @@ class _Interpreter:
     def _loop(self, operation: Operation, shape: LoopShape, operands: list[Any]) -> list[Any]:
         body = operation.regions[0]
         carried = operands[shape.iterable_operands :]
-        trips = self._trips(operation, shape, operands)
+        iterations = self._iterations(operation, shape, operands)
         collected: list[list[Any]] = [[] for _ in range(shape.collects)]
         while not shape.condition or self._block(operation.regions[1], carried)[0]:
-            items = next(trips, None)
+            items = next(iterations, None)
             if items is None:
                 break
             yields = self._block(body, (*items, *carried))
@@ -192,8 +192,9 @@ class _Interpreter:
         return [*carried, *collected]
 
     @staticmethod
-    def _trips(operation: Operation, shape: LoopShape, operands: list[Any]) -> Iterator[Any]:
-        """The items of the iterables, trip by trip (without iterables, no end of trips)."""
+    def _iterations(operation: Operation, shape: LoopShape, operands: list[Any]) -> Iterator[Any]:
+        """The items of the iterables, iteration by iteration (without iterables, no end of
+        iterations)."""
         if not shape.iterables:
             return iter(lambda: (), None)
         iterables = [

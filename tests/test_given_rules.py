@@ -264,7 +264,7 @@ def test_what_a_call_prints_is_printed_once(rule, capsys):
     @gs.differentiable
     def f(x):
         for k in range(2):
-            print("trip", k)
+            print("iteration", k)
         return rule(x).sum()
 
     x, _ = leaves()
@@ -272,7 +272,7 @@ def test_what_a_call_prints_is_printed_once(rule, capsys):
     gs.autograd.grad(gradient.sum(), x)
     with forward_ad.dual_level():
         f(forward_ad.make_dual(x.detach(), gs.ones(3)))
-    assert capsys.readouterr().out == 2 * "trip 0\ntrip 1\n"
+    assert capsys.readouterr().out == 2 * "iteration 0\niteration 1\n"
 
 
 class OfLength(gs.autograd.Function):

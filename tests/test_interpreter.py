@@ -343,9 +343,9 @@ class TestLoops:
         expected = list(range(*bounds))
         visited, recorded = result_of(ir, xs, record)
         assert visited == (expected[::-1] if reverse else expected)
-        assert recorded == expected, "trip k collects element k whichever way it runs"
+        assert recorded == expected, "iteration k collects element k whichever way it runs"
 
-    def test_no_trip_leaves_the_initial_value(self, ir):
+    def test_no_iteration_leaves_the_initial_value(self, ir):
         s = ir.constant(1.5)
         (r,) = range_loop(
             ir, (0, 0, 1), LoopShape(("range",), 1), lambda i, s: s, [("s", s)], [("s", FLOAT)]
@@ -384,7 +384,7 @@ class TestLoops:
         np.testing.assert_array_equal(result_of(ir, last, args=(given[1:],)), [2, 3])
 
     @pytest.mark.parametrize("reverse", [False, True])
-    def test_a_loop_stops_after_the_trip_that_says_so(self, ir, reverse):
+    def test_a_loop_stops_after_the_iteration_that_says_so(self, ir, reverse):
         limit, s = ir.constant(2), ir.constant(-1)
         last, record = range_loop(
             ir,
@@ -397,7 +397,7 @@ class TestLoops:
         expected = [2, 3, 4, 5] if reverse else [0, 1, 2]
         assert result_of(ir, last, record) == (2, expected)
 
-    def test_a_while_loop_tests_before_each_trip(self, ir):
+    def test_a_while_loop_tests_before_each_iteration(self, ir):
         x, limit = ir.parameter("x", INT), ir.constant(100)
         r, record = ir.loop(
             LoopShape((), 1, collects=1, condition=True),

@@ -54,7 +54,7 @@ def left_early(x):
     return total**3
 
 
-def on_some_trips(x):
+def on_some_iterations(x):
     total = 0.0
     for i in range(len(x)):
         if x[i] > 0:
@@ -63,7 +63,7 @@ def on_some_trips(x):
     return total
 
 
-def loop_on_some_trips(x):
+def loop_on_some_iterations(x):
     total = x[0]
     for i in range(2):
         if x[i] > 0:
@@ -113,8 +113,8 @@ PROGRAMS = [
     loops_in_loops,
     until_small,
     left_early,
-    on_some_trips,
-    loop_on_some_trips,
+    on_some_iterations,
+    loop_on_some_iterations,
     either_kind_of_end,
     grows_a_list,
     empties_a_list,

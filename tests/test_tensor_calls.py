@@ -387,7 +387,7 @@ def largest_so_far(y):
     return best
 
 
-def test_a_number_that_two_names_stand_for_from_trip_to_trip() -> None:
+def test_a_number_that_two_names_stand_for_from_iteration_to_iteration() -> None:
     y = np.array([1.0, -2.0, 0.5])
     assert gs.grad(largest_so_far)(y).tolist() == [1.0, 0.0, 0.0]
     with pytest.raises(gs.errors.AliasingError, match="for Tensors this changes `best`"):

@@ -26,7 +26,7 @@ def normalized(x, n):
     return x + v
 
 
-def test_what_a_trip_records_is_one_tuple_in_forward_and_adjoint() -> None:
+def test_what_a_iteration_records_is_one_tuple_in_forward_and_adjoint() -> None:
     found = sources(normalized, 0.5, 3, argnums=0)
     assert found.forward_source == block("""
         def normalized_forward(x, n):
@@ -133,14 +133,14 @@ def search(values, target):
 def test_cotangent_of_what_is_returned_in_a_loop_is_that_of_the_result() -> None:
     assert sources(search, x5, 1.0).gradient_source == block("""
         def search_gradient(values, target, d_result=1.0):
-            trips = 0
+            iterations = 0
             for v in values:
-                trips += 1
+                iterations += 1
                 if v > target:
                     break
 
             d_values = np.zeros_like(values)  # for i, v in enumerate(values):
-            for i in reversed(range(trips)):
+            for i in reversed(range(iterations)):
                 v = values[i]  # if v > target:
                 if v > target:
                     d_values[i] = d_result * i  # return v * i
@@ -274,7 +274,7 @@ def newton(a, b):
     raise RuntimeError("no convergence")
 
 
-def test_record_of_a_trip_that_is_left_is_appended_before_the_break() -> None:
+def test_record_of_a_iteration_that_is_left_is_appended_before_the_break() -> None:
     assert sources(newton, 1.7, 0.6).forward_source == block("""
         def newton_forward(a, b):
             steps = []
@@ -294,18 +294,18 @@ def test_record_of_a_trip_that_is_left_is_appended_before_the_break() -> None:
         """)
 
 
-def test_trips_are_counted_where_they_begin() -> None:
+def test_iterations_are_counted_where_they_begin() -> None:
     assert sources(search, x5, 1.0).forward_source == block("""
         def search_forward(values, target):
-            trips = 0
+            iterations = 0
             for i, v in enumerate(values):
-                trips += 1
+                iterations += 1
                 if v > target:
                     result = v * i
                     break
             else:
                 result = -1.0
-            return result, (values, target, trips)
+            return result, (values, target, iterations)
         """)
 
 

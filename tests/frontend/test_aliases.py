@@ -63,7 +63,7 @@ def new_array_appended(x, n):
     return total
 
 
-def test_a_new_array_each_trip_may_be_stored_to_and_appended() -> None:
+def test_a_new_array_each_iteration_may_be_stored_to_and_appended() -> None:
     x = np.array([0.3, -0.2, 0.5])
     value, gradient = gs.value_and_grad(new_array_appended)(x, 3)
     assert value == new_array_appended(x, 3)
@@ -79,7 +79,7 @@ def one_buffer(x, n):
     return np.sum(held[0] ** 2)
 
 
-def test_what_few_trips_do_to_one_array_is_followed():
+def test_what_few_iterations_do_to_one_array_is_followed():
     check(one_buffer, np.array([1.0, 2.0]), 3)
 
 
@@ -131,7 +131,7 @@ def called_later_on_one_path(x):
     return q(x)
 
 
-def bound_in_some_trips(x):
+def bound_in_some_iterations(x):
     z = x * 1
     for value in x:
         if value > 0:
@@ -142,7 +142,12 @@ def bound_in_some_trips(x):
 
 @pytest.mark.parametrize(
     "function",
-    [bound_on_one_path, nothing_on_the_other_path, called_later_on_one_path, bound_in_some_trips],
+    [
+        bound_on_one_path,
+        nothing_on_the_other_path,
+        called_later_on_one_path,
+        bound_in_some_iterations,
+    ],
 )
 def test_a_name_that_is_an_array_on_some_paths_only_sees_its_stores(function: Any) -> None:
     x = np.array([0.7, 1.3, -0.4])
@@ -150,7 +155,7 @@ def test_a_name_that_is_an_array_on_some_paths_only_sees_its_stores(function: An
     gs.testing.check_grad(function, x)
 
 
-def bound_in_each_trip(x):
+def bound_in_each_iteration(x):
     z, n = x * 1, 0
     while n < 3:
         n, q = n + 1, [z[1:]]
@@ -158,9 +163,9 @@ def bound_in_each_trip(x):
     return np.sum(q[0])
 
 
-def test_a_name_that_trips_bind_to_an_array_sees_its_stores_or_is_refused() -> None:
+def test_a_name_that_iterations_bind_to_an_array_sees_its_stores_or_is_refused() -> None:
     with pytest.raises(errors.AliasingError, match="`z`, which may share memory with `q`"):
-        gs.grad(bound_in_each_trip)(np.array([0.7, 1.3, -0.4]))
+        gs.grad(bound_in_each_iteration)(np.array([0.7, 1.3, -0.4]))
 
 
 def left_before_it_is_bound_anew(x):
@@ -175,7 +180,7 @@ def left_before_it_is_bound_anew(x):
     return np.sum(q)
 
 
-def next_trip_before_it_is_bound_anew(x):
+def next_iteration_before_it_is_bound_anew(x):
     z, w = x * 1, x * 2
     q = w
     for value in x:
@@ -207,7 +212,7 @@ def left_by_a_match(x):
 
 @pytest.mark.parametrize(
     "function",
-    [left_before_it_is_bound_anew, next_trip_before_it_is_bound_anew, left_by_a_match],
+    [left_before_it_is_bound_anew, next_iteration_before_it_is_bound_anew, left_by_a_match],
 )
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_name_is_live_where_a_loop_may_be_left(function: Any, sign: int) -> None:

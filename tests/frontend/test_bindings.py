@@ -1,4 +1,4 @@
-"""Names that are bound in some trips of a loop only, by several targets, or by unpacking."""
+"""Names that are bound in some iterations of a loop only, by several targets, or by unpacking."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_every_target_of_an_assignment_means_the_same_value(
     check(function, *args)
 
 
-def bound_in_one_trip(x: Any) -> Any:
+def bound_in_one_iteration(x: Any) -> Any:
     for i in range(len(x)):
         if i == 1:
             last = x[i]
@@ -92,7 +92,7 @@ def value_before_a_break(x: Any) -> Any:
     return last * last
 
 
-def inner_loop_without_trips(x: Any, n: int) -> Any:
+def inner_loop_without_iterations(x: Any, n: int) -> Any:
     total = 0.0
     for j in range(n):
         for i in range(j % 2):
@@ -112,7 +112,7 @@ def previous_value_in_a_while_loop(x: Any, n: int) -> Any:
     return total
 
 
-def arrays_of_one_trip(x: Any, n: int) -> Any:
+def arrays_of_one_iteration(x: Any, n: int) -> Any:
     rows = np.zeros((n, 4)) + x
     for j in range(n):
         if j % 2 == 0:
@@ -124,16 +124,16 @@ def arrays_of_one_trip(x: Any, n: int) -> Any:
 @pytest.mark.parametrize(
     ("function", "args"),
     [
-        (bound_in_one_trip, (X,)),
+        (bound_in_one_iteration, (X,)),
         (bound_on_one_path_and_read_later, (X,)),
         (row_without_diagonal, (X,)),
         (value_before_a_break, (X,)),
-        (inner_loop_without_trips, (X, 3)),
+        (inner_loop_without_iterations, (X, 3)),
         (previous_value_in_a_while_loop, (X, 4)),
-        (arrays_of_one_trip, (X, 4)),
+        (arrays_of_one_iteration, (X, 4)),
     ],
 )
-def test_a_name_bound_in_some_trips_keeps_its_value_in_the_others(
+def test_a_name_bound_in_some_iterations_keeps_its_value_in_the_others(
     function: Any, args: tuple[Any, ...]
 ) -> None:
     check(function, *args)
@@ -150,7 +150,7 @@ def place_of_largest(a):
     return a[k, m] * a[m, m]
 
 
-def test_a_name_bound_in_an_inner_loop_survives_trips_of_the_outer_one_that_do_not_bind_it():
+def test_a_name_bound_in_an_inner_loop_survives_iterations_of_the_outer_one_that_do_not_bind_it():
     check(place_of_largest, SYMMETRIC)
 
 
@@ -166,7 +166,7 @@ def deep_binding(a):
     return k * k
 
 
-def test_a_name_that_no_trip_of_an_inner_loop_binds_keeps_the_value_of_an_earlier_trip():
+def test_a_name_that_no_iteration_of_an_inner_loop_binds_keeps_the_value_of_an_earlier_iteration():
     check(deep_binding, SYMMETRIC)
 
 

@@ -304,7 +304,7 @@ def test_objects_are_made_in_a_loop_over_as_many_items_as_there_are():
     check(arm, np.array([1.0, 0.8, 0.5]), [0.1, 0.2, 0.3], 3)
 
 
-def test_a_loop_that_makes_objects_is_compiled_for_each_number_of_trips():
+def test_a_loop_that_makes_objects_is_compiled_for_each_number_of_iterations():
     gradient = gs.grad(arm)
     for n in (2, 3):
         lengths, angles = np.linspace(0.5, 1, n), [0.1 * i for i in range(n)]

@@ -1,5 +1,6 @@
 """A name that is a dict, a list or an object on one path, and None or nothing on the other: what is
-changed in one of them is seen wherever it is read, in branches and from trip to trip of a loop."""
+changed in one of them is seen wherever it is read, in branches and from iteration to iteration of a
+loop."""
 
 from __future__ import annotations
 
@@ -107,7 +108,7 @@ def attribute_made_when_needed(x, n):
     return q.v if q.best is None else q.best.v
 
 
-def the_one_of_the_trip_before(x, n):
+def the_one_of_the_iteration_before(x, n):
     before, total, k = None, 0.0, 0
     while k < n:
         now = {"x": x * k, "k": k}
@@ -118,7 +119,7 @@ def the_one_of_the_trip_before(x, n):
     return total
 
 
-def of_other_keys_in_each_trip(x, n):
+def of_other_keys_in_each_iteration(x, n):
     total, k = 0.0, 0
     while k < n:
         if k % 2 == 0:
@@ -146,7 +147,7 @@ def alternatives_that_are_bound_anew(x, n):
     return total + x[0]
 
 
-def bound_in_the_first_trip(x, n):
+def bound_in_the_first_iteration(x, n):
     total, k = 0.0, 0
     while k < n:
         if k == 0:
@@ -160,7 +161,7 @@ def bound_in_the_first_trip(x, n):
     return total + np.sum(x)
 
 
-def list_bound_in_the_first_trip(x, n):
+def list_bound_in_the_first_iteration(x, n):
     total, k = 0.0, 0
     while k < n:
         if k > 0:
@@ -183,11 +184,11 @@ def list_bound_in_the_first_trip(x, n):
         returned_or_not,
         made_when_needed,
         attribute_made_when_needed,
-        the_one_of_the_trip_before,
-        of_other_keys_in_each_trip,
+        the_one_of_the_iteration_before,
+        of_other_keys_in_each_iteration,
         alternatives_that_are_bound_anew,
-        bound_in_the_first_trip,
-        list_bound_in_the_first_trip,
+        bound_in_the_first_iteration,
+        list_bound_in_the_first_iteration,
     ],
 )
 def test_a_container_on_one_path(function: Callable[..., Any], n: int) -> None:
@@ -222,7 +223,7 @@ def test_one_that_is_not_bound_raises_as_in_python(function: Callable[..., Any])
             run(X, 3)
 
 
-def test_a_name_that_no_trip_binds_is_not_missed() -> None:
+def test_a_name_that_no_iteration_binds_is_not_missed() -> None:
     def never_bound(x, n):
         total, k = 0.0, 0
         while k < n:

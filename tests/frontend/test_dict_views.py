@@ -19,7 +19,7 @@ def view_of_what_comes_later(x):
     return found + sum(values) + len(keys) + max(values)
 
 
-def item_of_a_later_trip(x):
+def item_of_a_later_iteration(x):
     d = {"a": x, "b": x * x}
     total = 0.0
     for _, item in d.items():
@@ -74,7 +74,7 @@ def taken_by_number(x):
     "function",
     [
         view_of_what_comes_later,
-        item_of_a_later_trip,
+        item_of_a_later_iteration,
         item_counted,
         left_when_it_grows,
         caught_when_it_grows,
@@ -100,7 +100,7 @@ def grows_while_counted(x):
     return x
 
 
-def grows_in_the_last_trip(x):
+def grows_in_the_last_iteration(x):
     d = {"a": x, "b": x}
     for key in d:
         if key == "b":
@@ -108,7 +108,7 @@ def grows_in_the_last_trip(x):
     return x
 
 
-@pytest.mark.parametrize("function", [grows, grows_while_counted, grows_in_the_last_trip])
+@pytest.mark.parametrize("function", [grows, grows_while_counted, grows_in_the_last_iteration])
 def test_a_dict_that_grows_while_a_loop_runs_over_it(function) -> None:
     with pytest.raises(RuntimeError, match="changed size"):
         function(1.5)

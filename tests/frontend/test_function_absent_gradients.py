@@ -31,7 +31,7 @@ def in_one_branch(x):
     return y.sum() + x.sum()
 
 
-def by_condition_of_a_trip(x):
+def by_condition_of_a_iteration(x):
     total = (x * x).sum()
     for i in range(3):
         y = Normed.apply(x * (i + 1.0))
@@ -58,7 +58,7 @@ def before_an_exit(x):
     return y.sum()
 
 
-def in_the_last_trip(x):
+def in_the_last_iteration(x):
     y, last = x, x * 0
     for i in range(4):
         z = Normed.apply(y)
@@ -126,7 +126,7 @@ def by_two_conditions(x):
 
 
 def carried(x):
-    """The second result is used in each trip but the last, the third after the loop."""
+    """The second result is used in each iteration but the last, the third after the loop."""
     total = x.sum()
     aux = x
     for _ in range(3):
@@ -166,10 +166,10 @@ def exchanged(x):
 PROGRAMS = [
     exchanged,
     in_one_branch,
-    by_condition_of_a_trip,
+    by_condition_of_a_iteration,
     where_a_loop_runs,
     before_an_exit,
-    in_the_last_trip,
+    in_the_last_iteration,
     where_nothing_is_raised,
     stored_on_one_path,
     of_another,

@@ -180,7 +180,7 @@ def advanced_by_helpers(x):
     return first + flat_sum(items)
 
 
-def advanced_in_known_trips(x):
+def advanced_in_known_iterations(x):
     y, total = x.copy(), 0.0
     items = map(five_times, y)
     for k in range(3):
@@ -224,7 +224,7 @@ def loop_over_a_generator_of_a_generator(x):
         attribute_of_a_method,
         kept_in_containers,
         advanced_by_helpers,
-        advanced_in_known_trips,
+        advanced_in_known_iterations,
         elements_one_by_one,
         loop_over_a_generator,
         loop_over_a_generator_of_a_generator,

@@ -145,7 +145,7 @@ def on_one_path(x):
     return total
 
 
-def made_in_each_trip(x):
+def made_in_each_iteration(x):
     total = 0.0
     for k in range(3):
         pairs = zip(x, x[::-1], strict=True)
@@ -213,7 +213,7 @@ def header_and_rows(x):
     return a * b + sum(c * d for c, d in rows) + sum(i * v for i, v in numbered)
 
 
-def next_in_known_trips(x):
+def next_in_known_iterations(x):
     items = iter(x)
     total = 0.0
     for _ in range(2):
@@ -238,7 +238,7 @@ ONCE = [
     one_by_one,
     one_by_one_and_a_default,
     header_and_rows,
-    next_in_known_trips,
+    next_in_known_iterations,
     first_match,
     no_match,
     by_a_name,
@@ -246,7 +246,7 @@ ONCE = [
     by_an_attribute,
     by_items_of_a_list,
     on_one_path,
-    made_in_each_trip,
+    made_in_each_iteration,
     by_unpacking,
     by_stars,
     by_methods,
@@ -306,7 +306,7 @@ def test_next_of_what_may_have_no_items() -> None:
         gs.grad(of_a_mask)(x4)
 
 
-def test_taken_in_every_trip() -> None:
+def test_taken_in_every_iteration() -> None:
     def in_a_loop(x, n):
         pairs = zip(x, x, strict=True)
         total = 0.0

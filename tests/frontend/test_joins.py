@@ -19,7 +19,7 @@ X = np.array([0.5, 1.1, 1.7])
 SIGNS = [(X, 1.0), (X, -1.0)]
 
 
-def trips(*numbers):
+def iterations(*numbers):
     return [(X, n) for n in numbers]
 
 
@@ -284,7 +284,7 @@ def threetrips(x):
     return np.sum(a)
 
 
-@program(trips(0, 1, 2, 5))
+@program(iterations(0, 1, 2, 5))
 def lateprev(x, n):
     prev = None
     s = 0.0
@@ -295,7 +295,7 @@ def lateprev(x, n):
     return s
 
 
-@program(trips(0, 1, 2, 5))
+@program(iterations(0, 1, 2, 5))
 def while_none(x, n):
     prev = None
     k = 0
@@ -333,7 +333,7 @@ def early(x, c):
     return np.sum(y) * np.sum(x)
 
 
-@program(trips(0, 1, 3))
+@program(iterations(0, 1, 3))
 def best_so_far(x, n):
     best = None
     for k in range(n):
@@ -345,7 +345,7 @@ def best_so_far(x, n):
     return np.sum(best**2) if best is not None else 0.0 * x[0]
 
 
-@program(trips(1, 3))
+@program(iterations(1, 3))
 def momentum(x, n):
     m = 0
     w = x
@@ -356,7 +356,7 @@ def momentum(x, n):
     return np.sum(w)
 
 
-@program(trips(0, 1, 3))
+@program(iterations(0, 1, 3))
 def adam(x, n):
     m = v = 0
     w = x
@@ -386,7 +386,7 @@ def total_complexdefault(x):
     return loss * 1.0
 
 
-@program(trips(0, 1, 2))
+@program(iterations(0, 1, 2))
 def pick(x, c):
     if c == 0:
         w = 1
@@ -406,7 +406,7 @@ def optional(x, c):
     return np.sum(out**2)
 
 
-@program(trips(0, 1, 3))
+@program(iterations(0, 1, 3))
 def two_none(x, n):
     a = None
     b = None
@@ -476,7 +476,7 @@ def test_a_path_that_cannot_be_compiled_raises_when_it_is_taken() -> None:
         compiled(X, 0)
 
 
-def test_loop_whose_second_trip_would_raise_can_make_its_first() -> None:
+def test_loop_whose_second_iteration_would_raise_can_make_its_first() -> None:
     def narrowing(x, w, steps):
         h = x
         for _ in range(steps):

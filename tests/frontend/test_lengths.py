@@ -503,7 +503,7 @@ def test_a_length_of_one_by_chance_is_broadcast(n: int) -> None:
     gs.testing.check_grad(lambda x: products_after_a_loop(x, n), v(5))
 
 
-def trip_of_another_loop(x, n):
+def iteration_of_another_loop(x, n):
     y = None
     s = 0.0
     for i in range(n):
@@ -516,5 +516,5 @@ def trip_of_another_loop(x, n):
     return s
 
 
-def test_lengths_of_one_trip_are_not_those_of_the_next() -> None:
-    gs.testing.check_grad(lambda x: trip_of_another_loop(x, 4), v(5))
+def test_lengths_of_one_iteration_are_not_those_of_the_next() -> None:
+    gs.testing.check_grad(lambda x: iteration_of_another_loop(x, 4), v(5))

@@ -241,7 +241,7 @@ def returned_list(x):
         n -= 1
 
 
-def test_a_list_that_the_last_trip_returns_has_no_cotangent_before():
+def test_a_list_that_the_last_iteration_returns_has_no_cotangent_before():
     check(returned_list, [1.0, 2.0])
 
 

@@ -163,7 +163,7 @@ def named_tuples(x):
     return total
 
 
-def one_in_each_trip(x):
+def one_in_each_iteration(x):
     total = 0.0
     for k in range(3):
 
@@ -267,7 +267,7 @@ PROGRAMS = [
     inheritance,
     enumerations,
     named_tuples,
-    one_in_each_trip,
+    one_in_each_iteration,
     one_on_each_path,
     called_objects,
     recursion,

@@ -139,7 +139,7 @@ def one_of_two(x: Any) -> Any:
     return np.sum(w * y) + np.sum(z * z)
 
 
-def as_before_a_loop_without_trips(x: Any) -> Any:
+def as_before_a_loop_without_iterations(x: Any) -> Any:
     y, k = x * 2, 0
     p = y
     while k < len(x) and x[k] > 1:
@@ -162,7 +162,9 @@ def one_of_three(x: Any) -> Any:
     return np.sum(a * b) + np.sum(c * p)
 
 
-@pytest.mark.parametrize("function", [one_of_two, as_before_a_loop_without_trips, one_of_three])
+@pytest.mark.parametrize(
+    "function", [one_of_two, as_before_a_loop_without_iterations, one_of_three]
+)
 @pytest.mark.parametrize("x", [X, -X, X[::-1].copy()])
 def test_a_store_goes_to_the_array_that_the_run_tells(function: Any, x: Any) -> None:
     value, gradient = gs.value_and_grad(function)(x)

@@ -110,7 +110,7 @@ def reaction_rates(c, k):
     return (c**2).sum()
 
 
-def test_dicts_of_other_keys_in_each_trip_of_an_inner_loop() -> None:
+def test_dicts_of_other_keys_in_each_iteration_of_an_inner_loop() -> None:
     check(reaction_rates, np.array([1.0, 0.5, 0.25]), np.array([0.8, 0.1, 0.3]))
 
 

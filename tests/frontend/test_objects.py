@@ -780,7 +780,7 @@ def test_program(function: Any, args: Any) -> None:
         gs.testing.check_grad(function, *args)
 
 
-def stored_in_some_trips(x):
+def stored_in_some_iterations(x):
     owner = SimpleNamespace()
     for value in x:
         if value > 1.5:
@@ -788,7 +788,7 @@ def stored_in_some_trips(x):
     return owner.last
 
 
-def an_array_stored_in_some_trips(x):
+def an_array_stored_in_some_iterations(x):
     owner = SimpleNamespace()
     for value in x:
         if value > 1.5:
@@ -796,7 +796,7 @@ def an_array_stored_in_some_trips(x):
     return np.sum(owner.last)
 
 
-def stored_in_some_trips_by_a_helper(x):
+def stored_in_some_iterations_by_a_helper(x):
     owner = SimpleNamespace()
     for factor in (1.0, 2.0):
         _store_large_ones(owner, x * factor)
@@ -811,9 +811,13 @@ def _store_large_ones(owner, x):
 
 @pytest.mark.parametrize(
     "function",
-    [stored_in_some_trips, an_array_stored_in_some_trips, stored_in_some_trips_by_a_helper],
+    [
+        stored_in_some_iterations,
+        an_array_stored_in_some_iterations,
+        stored_in_some_iterations_by_a_helper,
+    ],
 )
-def test_an_attribute_keeps_what_the_last_trip_that_stored_it_gave_it(function) -> None:
+def test_an_attribute_keeps_what_the_last_iteration_that_stored_it_gave_it(function) -> None:
     gs.testing.check_grad(function, np.array([1.0, 2.0, 0.3]))
     with pytest.raises(AttributeError):
         gs.grad(function)(np.array([1.0, 0.5, 0.3]))

@@ -154,7 +154,7 @@ def tallied(x):
     return positive["s"] / max(positive["n"], 1) + 3 * negative["s"] / max(negative["n"], 1)
 
 
-def test_each_trip_of_a_loop_changes_the_one_that_it_tells() -> None:
+def test_each_iteration_of_a_loop_changes_the_one_that_it_tells() -> None:
     check(tallied)
 
 

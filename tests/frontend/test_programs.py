@@ -391,7 +391,9 @@ def sum_of_products(A, x, n):
     ],
     ids=lambda p: getattr(p, "__name__", ""),
 )
-def test_first_trip_is_peeled_where_a_number_becomes_an_array(function: Any, args: Any) -> None:
+def test_first_iteration_is_peeled_where_a_number_becomes_an_array(
+    function: Any, args: Any
+) -> None:
     check(function, *args)
 
 

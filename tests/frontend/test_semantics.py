@@ -425,7 +425,7 @@ def pair_found_in_a_loop(x: Any, n: int) -> Any:
 
 
 @pytest.mark.parametrize("n", [0, 2])
-def test_nothing_is_found_where_a_loop_makes_no_trip(n: int) -> None:
+def test_nothing_is_found_where_a_loop_makes_no_iteration(n: int) -> None:
     check(pair_found_in_a_loop, X, n)
 
 
@@ -691,7 +691,7 @@ def its_absence_is_caught(x: Any, n: int) -> Any:
         (its_absence_is_caught, "whether the attribute `other` was stored is not known"),
     ],
 )
-def test_attributes_that_depend_on_trips_are_refused(
+def test_attributes_that_depend_on_iterations_are_refused(
     function: Callable[..., Any], what: str
 ) -> None:
     with pytest.raises(UnsupportedError, match=what):

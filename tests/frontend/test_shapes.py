@@ -1,5 +1,5 @@
-"""Shapes that a program asks for, as index, number of trips or test; shapes that change from trip
-to trip, and shapes that do not fit."""
+"""Shapes that a program asks for, as index, number of iterations or test; shapes that change from
+iteration to iteration, and shapes that do not fit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def lengths_as_an_index(a):
     return F[n, m]
 
 
-def trips_over_a_computed_shape(image, kernel):
+def iterations_over_a_computed_shape(image, kernel):
     kh, kw = kernel.shape
     out = np.zeros((image.shape[0] - kh + 1, image.shape[1] - kw + 1))
     for i in range(out.shape[0]):
@@ -35,7 +35,7 @@ def trips_over_a_computed_shape(image, kernel):
     ("function", "args"),
     [
         (lengths_as_an_index, (np.ones((3, 4)),)),
-        (trips_over_a_computed_shape, (x6.reshape(2, 3), x6[:4].reshape(2, 2))),
+        (iterations_over_a_computed_shape, (x6.reshape(2, 3), x6[:4].reshape(2, 2))),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
@@ -44,10 +44,10 @@ def test_derivatives_of_both_modes_and_orders_agree(function: Any, args: Any) ->
 
 
 def test_the_primal_part_reads_no_seed() -> None:
-    compiled = gs.differentiable(trips_over_a_computed_shape)
+    compiled = gs.differentiable(iterations_over_a_computed_shape)
     args = x6.reshape(2, 3), x6[:4].reshape(2, 2)
     out, _ = compiled.specialize(*args).forward(*args)
-    np.testing.assert_array_equal(out, trips_over_a_computed_shape(*args))
+    np.testing.assert_array_equal(out, iterations_over_a_computed_shape(*args))
     assert "d_out" not in compiled.forward_source
 
 
@@ -128,7 +128,7 @@ def growing(x, n):
         (growing, 2, [1.0, 1.0], [2.0, 4.0, 0.0]),
     ],
 )
-def test_arrays_whose_length_changes_from_trip_to_trip(
+def test_arrays_whose_length_changes_from_iteration_to_iteration(
     function: Any, n: int, seed: list[float], expected: list[float]
 ) -> None:
     _, pull = gs.vjp(function, np.array([1.0, 2.0, 3.0]), n)

@@ -162,7 +162,7 @@ FUNCTIONS = [
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_stores_go_to_the_array_that_a_name_is_in_each_trip(function: Any) -> None:
+def test_stores_go_to_the_array_that_a_name_is_in_each_iteration(function: Any) -> None:
     value, _ = gs.value_and_grad(function)(X)
     assert value == function(X)
     gs.testing.check_grad(function, X)

@@ -1,5 +1,5 @@
-"""Dicts, lists and objects that loops bind to other names from trip to trip: each change goes to
-the one that a name is in this trip, and is seen by all names of it."""
+"""Dicts, lists and objects that loops bind to other names from iteration to iteration: each change
+goes to the one that a name is in this iteration, and is seen by all names of it."""
 
 from __future__ import annotations
 
@@ -132,11 +132,13 @@ def replaced_beside_one_that_grows(x, n):
         replaced_beside_one_that_grows,
     ],
 )
-def test_a_change_goes_to_what_a_name_is_in_this_trip(function: Callable[..., Any], n: int) -> None:
+def test_a_change_goes_to_what_a_name_is_in_this_iteration(
+    function: Callable[..., Any], n: int
+) -> None:
     agrees(function, X, n)
 
 
-def test_an_array_that_a_trip_replaces_is_one_with_those_of_other_names() -> None:
+def test_an_array_that_a_iteration_replaces_is_one_with_those_of_other_names() -> None:
     def replaced(x, n):
         a, b = x * 1.5, x * 2.0
         k = 0
@@ -151,7 +153,7 @@ def test_an_array_that_a_trip_replaces_is_one_with_those_of_other_names() -> Non
 
 
 @pytest.mark.parametrize("signs", [(1, 1, 1), (1, -1, 1), (-1, 1, 1), (-1, -1, 1)])
-def test_which_list_a_name_is_may_be_decided_in_a_branch_of_an_earlier_trip(
+def test_which_list_a_name_is_may_be_decided_in_a_branch_of_an_earlier_iteration(
     signs: tuple[int, ...],
 ) -> None:
     def some_replaced(x):

@@ -210,7 +210,9 @@ def test_a_name_that_is_read_before_any_path_binds_it_is_refused() -> None:
             n = n - 1
         return np.sum(y)
 
-    with pytest.raises(errors.UnsupportedError, match="`y` has no value before the first trip"):
+    with pytest.raises(
+        errors.UnsupportedError, match="`y` has no value before the first iteration"
+    ):
         gs.grad(unbound)(x3, 2)
 
 
@@ -276,7 +278,7 @@ def dict_handled_until_it_is_bound(x, n):
 
 @pytest.mark.parametrize("n", [1, 4])
 @pytest.mark.parametrize("function", [handled_until_it_is_bound, dict_handled_until_it_is_bound])
-def test_a_name_that_is_missed_in_a_try_is_handled_until_a_trip_binds_it(function, n):
+def test_a_name_that_is_missed_in_a_try_is_handled_until_a_iteration_binds_it(function, n):
     agrees(function, np.array([0.3, 0.7, 1.1]), n)
 
 

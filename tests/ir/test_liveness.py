@@ -62,7 +62,7 @@ def test_a_value_read_in_one_branch_is_dead_in_the_other():
     assert names(live.live_after(function.body.operations[0])) == {"t", "x", "flag"}
 
 
-def test_what_a_loop_reads_from_outside_is_live_in_every_trip():
+def test_what_a_loop_reads_from_outside_is_live_in_every_iteration():
     builder = Builder(Facts())
     x, n = builder.named(FLOAT, "x"), builder.named(INT, "n")
     scale = add(builder, x, x, "scale")

@@ -104,10 +104,10 @@ FAULTS = (
     ),
     Fault(
         "swapped branch",
-        "transforms/adjoint/trips.py",
-        "start = call(self.parent.builder, operator.sub, length, trips)\n"
+        "transforms/adjoint/iterations.py",
+        "start = call(self.parent.builder, operator.sub, length, iterations)\n"
         "        return self._range(start, length)",
-        "return self._range(zero_, trips)",
+        "return self._range(zero_, iterations)",
         "The gradient of a loop backwards over an array, left early, goes to the first elements.",
     ),
     Fault(
@@ -168,7 +168,7 @@ FAULTS = (
         "transforms/tangent/regions.py",
         "c.parameter in active or c.result in active for",
         "c.parameter in active for",
-        "In forward mode, what each trip of a loop assigns anew has a zero tangent after the loop.",
+        "In forward mode, what each iteration assigns anew has a zero tangent after the loop.",
     ),
     # -- bufferize and records -----------------------------------------------------------------
     Fault(
@@ -208,10 +208,10 @@ FAULTS = (
     ),
     Fault(
         "forgotten guard",
-        "transforms/passes/records/trip_counts.py",
+        "transforms/passes/records/iteration_counts.py",
         " and _is(one, 1)",
         "",
-        "A counter that a loop raises by 2 in each trip is taken for the number of trips.",
+        "A counter that a loop raises by 2 is taken for the number of iterations.",
     ),
     # -- aliasing ------------------------------------------------------------------------------
     Fault(
@@ -269,7 +269,7 @@ FAULTS = (
         "frontend/control/list_lengths.py",
         "start + count * each",
         "start + count",
-        "A list that grows by two items in each trip is said to have grown by one.",
+        "A list that grows by two items in each iteration is said to have grown by one.",
     ),
     Fault(
         "off-by-one in a slice",
@@ -297,7 +297,7 @@ FAULTS = (
         "frontend/containers/iteration_items.py",
         "Enumerated(rest, after)",
         "Enumerated(rest, start)",
-        "`enumerate` counts the second item as the first where a first trip stands by itself.",
+        "`enumerate` counts the second item as the first where a first iteration stands by itself.",
     ),
     # -- codegen -------------------------------------------------------------------------------
     Fault(
@@ -326,9 +326,9 @@ FAULTS = (
         "codegen/normalize.py",
         "        if shape.reversed:\n"
         "            for record, _ in pairs:\n"
-        "                yield _in_trip_order(record, operation)\n",
+        "                yield _in_iteration_order(record, operation)\n",
         "",
-        "The adjoint of a loop backwards reads the values of its trips in the wrong order.",
+        "The adjoint of a loop backwards reads the values of its iterations in the wrong order.",
     ),
     Fault(
         "transposed operand",
@@ -436,7 +436,7 @@ FAULTS = (
         "transforms/passes/simplify/dce.py",
         "if start is not None and stop is not None and step is not None and step.known == 1:",
         "if start is not None and stop is not None and step is not None:",
-        "A loop over zip(range(0, n, 2), x) that ignores the index makes n trips.",
+        "A loop over zip(range(0, n, 2), x) that ignores the index makes n iterations.",
     ),
     Fault(
         "dropped accumulation",

@@ -1,4 +1,5 @@
-"""Lists that loops append to and pop from: right derivatives, no copy of a list in each trip."""
+"""Lists that loops append to and pop from: right derivatives, no copy of a list in each
+iteration."""
 
 from __future__ import annotations
 
@@ -82,7 +83,7 @@ NUMBERS = [recurrence, depth_first, breadth_first, table, two_lists, until_small
 
 
 @pytest.mark.parametrize("function", NUMBERS)
-def test_list_is_not_copied_in_each_trip(function: Any) -> None:
+def test_list_is_not_copied_in_each_iteration(function: Any) -> None:
     source = gs.differentiable(function).specialize(0.5, 5).gradient_source
     assert not [line for line in source.splitlines() if line.endswith(".copy()")], source
 

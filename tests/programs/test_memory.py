@@ -303,7 +303,8 @@ def damped(u, T):
 
 @keeps(1.1, LINE)
 def elements_of_the_last_step(u, T):
-    """What an inner loop reads is kept once for all its trips, as the array that it is read of."""
+    """What an inner loop reads is kept once for all its iterations, as the array that it is read
+    of."""
     for t in range(T):
         new = u.copy()
         for i in range(1, 20):

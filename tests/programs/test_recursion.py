@@ -644,7 +644,7 @@ def storing_the_result(x, n):
 
 
 def without_a_base(x, n):
-    """It ends where no trip is made."""
+    """It ends where no iteration is made."""
     for i in range(n):
         x = x + without_a_base(x * 0.5, i)
     return x
@@ -720,7 +720,7 @@ def test_the_passes_over_functions_that_call_each_other_are_not_multiplied() -> 
     gs.testing.check_grad(automaton, 0.3, 5, "a", order=1)
 
 
-def test_a_recursion_ends_where_a_loop_makes_no_trip() -> None:
+def test_a_recursion_ends_where_a_loop_makes_no_iteration() -> None:
     assert gs.vjp(without_a_base, 1.0, 3)[0] == without_a_base(1.0, 3)
     gs.testing.check_grad(without_a_base, 1.0, 3)
 

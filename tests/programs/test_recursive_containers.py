@@ -118,7 +118,7 @@ def shared_by_two(n, x):
     return even(n) + odd(n - 1)
 
 
-def one_for_each_trip(n, x):
+def one_for_each_iteration(n, x):
     total = 0.0
     for k in range(n):
         memo = {}
@@ -162,7 +162,7 @@ MEMOS = [
     tried,
     asked_by_get,
     shared_by_two,
-    one_for_each_trip,
+    one_for_each_iteration,
     in_an_attribute,
 ]
 

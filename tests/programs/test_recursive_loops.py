@@ -1,4 +1,4 @@
-"""Recursive functions that call themselves in a loop, which may make no trip."""
+"""Recursive functions that call themselves in a loop, which may make no iteration."""
 
 from __future__ import annotations
 

@@ -253,7 +253,7 @@ def length_of_an_iterator(x):
     return x[0] * len(zip(x, x))
 
 
-@refused("what this loop binds its names to is of another kind after each trip", ITEMS)
+@refused("what this loop binds its names to is of another kind after each iteration", ITEMS)
 def list_that_gets_deeper(x):
     found = []
     while True:

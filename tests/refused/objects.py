@@ -227,7 +227,7 @@ def method_of_object(x):
     X,
     kind=UnsupportedPathError,
 )
-def stored_in_some_trips_of_a_loop(x):
+def stored_in_some_iterations_of_a_loop(x):
     point = Defaulted()
     for v in x:
         if v > 1:

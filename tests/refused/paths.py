@@ -191,7 +191,7 @@ def while_else(x):
     return total * x[0]
 
 
-@refused("`y` has no value before the first trip", X, 3)
+@refused("`y` has no value before the first iteration", X, 3)
 def never_bound(x, n):
     while n > 0:
         y = y + x  # noqa: F821
@@ -325,8 +325,8 @@ def key_added_in_a_loop(x):
     return found["a"]
 
 
-@refused("`y` has no value if the loop makes no trip", X)
-def loop_without_a_trip(x):
+@refused("`y` has no value if the loop makes no iteration", X)
+def loop_without_a_iteration(x):
     for k in range(0):
         y = x[k]
     return y * x[0]

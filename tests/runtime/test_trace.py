@@ -21,31 +21,31 @@ def mixed(x, n):
     return total
 
 
-def test_the_run_of_a_compiled_node_prints_branches_and_trips():
+def test_the_run_of_a_compiled_node_prints_branches_and_iterations():
     y = mixed(gs.tensor([1.0, 2.0, -0.5], requires_grad=True), 3)
     assert str(y.grad_fn.run()) == (
         "run of mixed\n"
         "total = 0.0                               float\n"
-        "for i in range(n):                        3 trips\n"
-        "    trips 1 to 2\n"
+        "for i in range(n):                        3 iterations\n"
+        "    iterations 1 to 2\n"
         "        t = x[i]                          float64\n"
         "        if t > 0:                         taken\n"
         "            total = total + np.sin(t)     float64\n"
-        "    trip 3\n"
+        "    iteration 3\n"
         "        t = x[i]                          float64\n"
         "        if t > 0:                         not taken\n"
         "        else:\n"
         "            total -= 1                    float64\n"
-        "while total > 1:                          0 trips\n"
+        "while total > 1:                          0 iterations\n"
         "return total                              float64"
     ).replace("total = total + np.sin(t) ", "total += np.sin(t)        ")
-    assert y.grad_fn.run().loops[0].trips == 3
+    assert y.grad_fn.run().loops[0].iterations == 3
 
 
 def test_trace_runs_a_function_once():
     graph = gs.trace(mixed, np.array([3.0, 1.0]), 2)
     assert [branch.taken for branch in graph.branches] == [True, True]
-    assert [(loop.text, loop.trips) for loop in graph.loops] == [
+    assert [(loop.text, loop.iterations) for loop in graph.loops] == [
         ("for i in range(n):", 2),
         ("while total > 1:", 0),
     ]
@@ -144,7 +144,7 @@ def test_conditional_expressions_are_branches():
     graph = gs.trace(signed, 2.0)
     assert [branch.taken for branch in graph.branches] == [True, False, False]
     assert "        ... if i < 1 else ...:            taken\n" in str(graph)
-    assert "    trips 2 to 3\n" in str(graph)
+    assert "    iterations 2 to 3\n" in str(graph)
 
 
 class Noisy:

@@ -44,7 +44,7 @@ def test_integers_are_never_active():
 
 
 def test_activity_goes_round_a_loop():
-    """In trip one `b` is constant; from trip three on it depends on x."""
+    """In iteration one `b` is constant; from iteration three on it depends on x."""
     hand = Hand()
     x = hand.parameter("x", FLOAT)
     bounds = [hand.constant(0), hand.constant(5), hand.constant(1)]

@@ -197,7 +197,7 @@ def test_a_range_with_steps():
 
 
 @pytest.mark.parametrize("n", [0, 3])
-def test_the_value_of_the_last_trip(n):
+def test_the_value_of_the_last_iteration(n):
     def f(x, n):
         y = x * 2
         z = x

@@ -242,7 +242,7 @@ def test_a_parameter_is_copied_before_the_outermost_loop():
     assert copies(program.checked(stored)) == [("a", 0)]
 
 
-def test_what_every_trip_starts_from_is_copied_in_every_trip():
+def test_what_every_iteration_starts_from_is_copied_in_every_iteration():
     program = Program()
     z = program.new(name="z")
     t = program.new(name="t")
@@ -280,7 +280,7 @@ def test_one_array_carried_twice_is_copied_once():
     assert copies(program.checked(*program.loop([z, z], swap))) == [("z", 0)]
 
 
-def test_a_collected_array_that_is_stored_to_is_copied_in_every_trip():
+def test_a_collected_array_that_is_stored_to_is_copied_in_every_iteration():
     program = Program()
     z = program.new(name="z")
     stored, steps = program.loop([z], lambda i, z: [program.store(z), z], collects=1)
@@ -362,7 +362,7 @@ def test_a_branch_that_stores_copies_and_the_other_does_not():
     assert copies(program.checked(result)) == []
 
 
-def test_what_is_copied_in_every_trip_is_not_copied_before_the_loop_too():
+def test_what_is_copied_in_every_iteration_is_not_copied_before_the_loop_too():
     program = Program()
     (steps,) = program.loop([], lambda i: [program.new()], collects=1)
     t = program.new(name="t")

@@ -54,7 +54,7 @@ def test_containers_hand_it_on_and_arithmetic_does_not():
     assert names(function_of(ir, square)) == {"m", "pair", "item"}
 
 
-def test_loops_hand_it_from_trip_to_trip_and_to_their_records():
+def test_loops_hand_it_from_iteration_to_iteration_and_to_their_records():
     ir = Hand()
     m, n = merged(ir), ir.parameter("n", INT)
     builder = ir.builder

@@ -30,9 +30,9 @@ VECTOR = Array("float64", (Affine.of(2),))
 class Nest:
     """A forward loop nest that collects, and its mirror, which consumes what was collected.
 
-    A plan says what a trip does, in order: "s" updates and collects a number, "v" a vector,
+    A plan says what an iteration does, in order: "s" updates and collects a number, "v" a vector,
     and a plan within the plan is an inner loop. order(n): the order in which the mirror of a
-    trip does the mirrors of these n things.
+    iteration does the mirrors of these n things.
     """
 
     def __init__(self, plan, order=lambda n: range(n - 1, -1, -1), bare=False):

@@ -1,4 +1,4 @@
-"""What every trip computes alike is computed once, before the loop; nothing else is."""
+"""What every iteration computes alike is computed once, before the loop; nothing else is."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def filtered(z, a, r):
     return x
 
 
-def test_what_may_raise_moves_where_a_trip_is_made() -> None:
+def test_what_may_raise_moves_where_a_iteration_is_made() -> None:
     z = np.linspace(-1, 1, 6).reshape(3, 2)
     text = source(filtered, z, A, np.eye(2))
     assert "\n    gain = np.linalg.inv(a @ a.T + r)\n" in before_loop(text)
@@ -59,7 +59,7 @@ def rooted(x, y, n):
     return total
 
 
-def test_what_may_raise_stays_where_no_trip_may_be_made() -> None:
+def test_what_may_raise_stays_where_no_iteration_may_be_made() -> None:
     assert gs.grad(rooted, argnums=(0, 1))(2.0, -1.0, 0) == (1.0, 0.0)
     with pytest.raises(ValueError, match="math domain error"):
         gs.grad(rooted)(2.0, -1.0, 2)
@@ -87,7 +87,7 @@ def stored(x, n):
     return total
 
 
-def test_arrays_that_are_stored_to_are_made_in_each_trip() -> None:
+def test_arrays_that_are_stored_to_are_made_in_each_iteration() -> None:
     assert "np.exp(x)" not in before_loop(source(stored, X, 3))
     gs.testing.check_grad(lambda x: stored(x, 3), X)
 
@@ -114,7 +114,7 @@ def drawn(x, rng):
     return total
 
 
-def test_random_numbers_are_drawn_in_each_trip() -> None:
+def test_random_numbers_are_drawn_in_each_iteration() -> None:
     value, gradient = gs.value_and_grad(drawn)(X, np.random.default_rng(0))
     assert value == drawn(X, np.random.default_rng(0))
     draws = np.random.default_rng(0).normal(size=(3, 2)).sum(axis=0)

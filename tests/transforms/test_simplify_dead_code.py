@@ -208,14 +208,14 @@ def test_a_record_that_no_loop_reads_is_not_collected():
     )
 
 
-def test_a_range_goes_where_a_record_tells_the_trips():
+def test_a_range_goes_where_a_record_tells_the_iterations():
     result = simplify(mirrored(Hand(), uses_record=True, uses_index=False))
     verify(result)
     loop = result.body.operations[-1]
     assert loop.attributes["shape"].iterables == ("collected",)
 
 
-def test_the_last_iterable_stays_for_the_number_of_trips():
+def test_the_last_iterable_stays_for_the_number_of_iterations():
     result = simplify(mirrored(Hand(), uses_record=False, uses_index=False))
     verify(result)
     loop = result.body.operations[-1]

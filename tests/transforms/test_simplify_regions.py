@@ -100,7 +100,7 @@ def counted(ir: Hand, stop, body, *initial, shape: LoopShape | None = None):
     )
 
 
-def test_a_carried_value_that_no_trip_changes_is_the_initial_one():
+def test_a_carried_value_that_no_iteration_changes_is_the_initial_one():
     ir = Hand()
     x, y, n = ir.parameter("x", FLOAT), ir.parameter("y", FLOAT), ir.parameter("n", INT)
     total, same = counted(ir, n, lambda i, t, s: (ir.op(operator.add, t, s), s), x, y)
@@ -121,7 +121,7 @@ def test_a_carried_value_that_no_trip_changes_is_the_initial_one():
     )
 
 
-def test_a_loop_of_no_trips_goes():
+def test_a_loop_of_no_iterations_goes():
     ir = Hand()
     x = ir.parameter("x", FLOAT)
     (y,) = counted(ir, ir.constant(0), lambda i, t: ir.op(operator.add, t, t), x)
@@ -171,7 +171,7 @@ def recorded(ir: Hand, element) -> Function:
     return ir.function("f", y)
 
 
-def test_what_a_trip_does_not_change_is_not_recorded():
+def test_what_a_iteration_does_not_change_is_not_recorded():
     function = simplify(recorded(Hand(), lambda i, t, outside: outside))
     verify(function)
     (loop,) = [operation for operation in function.body.operations if operation.regions]
@@ -179,7 +179,7 @@ def test_what_a_trip_does_not_change_is_not_recorded():
     assert run(function, 0.5, 3) == math.exp(0.5) ** 3
 
 
-def test_what_trips_change_is_recorded():
+def test_what_iterations_change_is_recorded():
     function = recorded(Hand(), lambda i, t, outside: t)
     result = simplify(function)
     verify(result)

@@ -131,7 +131,7 @@ def test_cholesky_records_only_overwritten_elements():
     assert sorted(records) == ["collected[collected[float64]]", "collected[float64]"]
 
 
-def test_arrays_that_are_swapped_each_trip():
+def test_arrays_that_are_swapped_each_iteration():
     def f(u, n):
         un = u.copy()
         for _ in range(n):
@@ -142,7 +142,7 @@ def test_arrays_that_are_swapped_each_trip():
     check_gradient(f, VECTOR, 4)
 
 
-def test_a_copy_of_the_old_state_each_trip():
+def test_a_copy_of_the_old_state_each_iteration():
     def f(u, n):
         for _ in range(n):
             un = u.copy()
@@ -184,7 +184,7 @@ def test_stores_in_a_loop_that_is_left(limit):
     check_gradient(f, VECTOR, limit)
 
 
-def test_a_work_array_made_in_each_trip():
+def test_a_work_array_made_in_each_iteration():
     def f(x):
         total = 0.0
         for i in range(4):
@@ -265,7 +265,7 @@ def test_a_shape_alone_records_no_array():
     assert "y" not in [value.name for value in forward.body.yields]
 
 
-def test_trips_are_counted_only_where_no_record_tells_their_number():
+def test_iterations_are_counted_only_where_no_record_tells_their_number():
     def linear(x, limit):
         while x < limit:
             x = x * 2
@@ -279,9 +279,9 @@ def test_trips_are_counted_only_where_no_record_tells_their_number():
         return x[i]
 
     forward, _, _ = check_gradient(linear, 0.3, 5.0)
-    assert record_of(forward) == ["int(trips)"]
+    assert record_of(forward) == ["int(iterations)"]
     forward, _, _ = check_gradient(quadratic, VECTOR**2 + 1.5, 5.0)
-    assert not any("trips" in type_ for type_ in record_of(forward))
+    assert not any("iterations" in type_ for type_ in record_of(forward))
 
 
 def test_a_length_is_asked_of_what_is_recorded_anyway():

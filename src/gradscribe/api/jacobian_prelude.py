@@ -94,7 +94,7 @@ def of_items(derivative: Any, items: Any, likes: Any, of_one: Any) -> Any:
 
         def of_item(seed: Any) -> Any:
             seeds = list(zeros)
-            seeds[i] = seed  # noqa: B023  (called in this very trip)
+            seeds[i] = seed  # noqa: B023  (called in this very iteration)
             return derivative(seeds)
 
         append_each(found, of_one(of_item, items[i], likes))

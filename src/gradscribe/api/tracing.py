@@ -14,7 +14,7 @@ from gradscribe.tracebacks import shortened
 @shortened
 def trace(function: Callable[..., Any], *args: Any, **keywords: Any) -> Graph:
     """Run a function once on these arguments, compiled, and return what it executed: the
-    operations, the branch taken at every `if`, the trips of every loop.
+    operations, the branch taken at every `if`, the iterations of every loop.
 
     >>> def power(x, n):
     ...     for _ in range(n):
@@ -22,8 +22,8 @@ def trace(function: Callable[..., Any], *args: Any, **keywords: Any) -> Graph:
     ...     return x
     >>> print(trace(power, 2.0, 3))
     run of power
-    for _ in range(n):                        3 trips
-        trips 1 to 3
+    for _ in range(n):                        3 iterations
+        iterations 1 to 3
             x = x * x                         float
     return x                                  float
 

@@ -1,4 +1,4 @@
-"""The heads of `for` loops: what is iterated, and what is bound on each trip."""
+"""The heads of `for` loops: what is iterated, and what is bound on each iteration."""
 
 from __future__ import annotations
 

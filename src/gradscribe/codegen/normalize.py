@@ -107,7 +107,7 @@ class _Normalizer:
         )
         if shape.reversed:
             for record, _ in pairs:
-                yield _in_trip_order(record, operation)
+                yield _in_iteration_order(record, operation)
 
     def _with_shapes(self, operation: Operation) -> Operation:
         values = operation.operands
@@ -165,7 +165,7 @@ def _with_pushes(body: Block, pairs: list[tuple[Value, Value]], loop: Operation)
     return operations
 
 
-def _in_trip_order(record: Value, loop: Operation) -> Operation:
+def _in_iteration_order(record: Value, loop: Operation) -> Operation:
     """A reversed loop has pushed its last element first: turn the list around."""
     attributes = {"args": (Operand(0),), "keywords": {}}
     return Operation(EFFECT, (record,), (Value(Opaque()),), attributes, (), loop.location, REVERSE)

@@ -7,7 +7,7 @@
         y = None                             else:
     steps.append((x > 0, y))                     steps.append((False, None))
 
-Nothing then has to be bound to None for the push alone, and the branch may end the trip.
+Nothing then has to be bound to None for the push alone, and the branch may end the iteration.
 """
 
 from __future__ import annotations

@@ -24,14 +24,14 @@ from gradscribe.primitives.control import CAUGHT, ENTER, EXIT, attempted
 from gradscribe.primitives.raising import GivenUpError, is_attempt, may_refuse
 
 _REPEATED_MOVES = 2
-"""So many moves at the end of a trip may stand before a `break`, too."""
+"""So many moves at the end of an iteration may stand before a `break`, too."""
 
 _LEAVING = (ast.Break, ast.Raise, ast.Return, ast.Continue)
 
 
 @dataclass(frozen=True)
 class Leave:
-    """The loop is to be left where `flag` is false. moves: what ends each trip, and so comes
+    """The loop is to be left where `flag` is false. moves: what ends each iteration, and so comes
     before. marks: what comes before the `break` alone."""
 
     flag: Value
@@ -43,7 +43,7 @@ class Leave:
 class Exit:
     """How a loop with an exit is written.
 
-    leave: where the `break` stands; None: after the trip, where the flag is tested. marks: the
+    leave: where the `break` stands; None: after the iteration, where the flag is tested. marks: the
     carried values that only tell whether there was a `break`. They need no variable if `orelse`,
     what runs if there was none, is written as the loop's `else`, or if the loop around is left
     as well (passes_on); otherwise they are assigned before the `break`, and in the `else`

@@ -5,8 +5,8 @@ quarter of its time went into looking for cycles among them. The stack has room:
 early `return` is lowered inside of the branch that it leaves, so that fifty of them nest.
 
 And it has room in one piece. CPython (3.11 and later) keeps frames in chunks of 16 KiB, and gives a
-chunk back to the system when the first frame in it returns: a loop whose calls stand at the edge
-of one maps and unmaps memory in each trip, a hundred times slower than a call. A compiler nests
+chunk back to the system when the first frame in it returns: a loop whose calls stand at the edge of
+one maps and unmaps memory in each iteration, a hundred times slower than a call. A compiler nests
 calls so deep, and so often, that some of its loops always stand there; up to a third of its time
 went into it. A frame that asks for more than a chunk gets one of twice its size.
 """

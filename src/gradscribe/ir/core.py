@@ -18,9 +18,9 @@ Three operations have regions:
         if the loop has exits, then one value for each record that it collects. Results: the
         final carried values, then the records (type Collected). A second region, the
         condition of a `while`, has the carried values as parameters and yields one bool; it
-        is evaluated before each trip. A loop ends when its first iterable is exhausted, when
-        the condition is false, or after a trip that yields `again` false. A reversed loop
-        runs over its iterables backwards; trip k consumes and collects element k whichever
+        is evaluated before each iteration. A loop ends when its first iterable is exhausted, when
+        the condition is false, or after an iteration that yields `again` false. A reversed loop
+        runs over its iterables backwards; iteration k consumes and collects element k whichever
         way it runs. Iterables of one loop are equally long, or, in a forward loop over the
         user's own iterables, end with the shortest as `zip` does.
 

@@ -95,7 +95,7 @@ class Facts:
 
     def bound(self, symbol: Symbol, expression: Affine) -> None:
         """Take note that an expression is never negative, whenever this symbol has a value. (Of the
-        number of a trip it follows nothing for a path that does not enter the loop.)"""
+        number of an iteration it follows nothing for a path that does not enter the loop.)"""
         self._laws.setdefault(symbol, []).append(expression)
 
     @contextmanager

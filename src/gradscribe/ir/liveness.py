@@ -1,7 +1,7 @@
 """Liveness: which values may still be read after each operation of a structured function.
 
 `live_after` is loop-aware: inside a loop, what is defined outside it and read anywhere in it
-is live throughout, because the next trip reads it again; what a loop iterates over is live
+is live throughout, because the next iteration reads it again; what a loop iterates over is live
 while the loop runs. A value that a block yields is live until the block's end. The parameters
 of a loop's condition region are live throughout that region, for they are the values that the
 body takes next. A value yielded by a region is otherwise dead outside: there it is the result
@@ -55,7 +55,7 @@ class Liveness:
             for region in operation.regions:
                 self._walk(region, outside)
             return
-        throughout = outside | _read_each_trip(operation, self._reads)
+        throughout = outside | _read_each_iteration(operation, self._reads)
         body, *condition = operation.regions
         self._walk(body, throughout)
         for region in condition:
@@ -67,8 +67,8 @@ def liveness(function: Function) -> Liveness:
     return Liveness(function)
 
 
-def _read_each_trip(loop: Operation, reads: dict[Operation, frozenset[Value]]) -> set[Value]:
-    """The values from outside that each trip of the loop may read."""
+def _read_each_iteration(loop: Operation, reads: dict[Operation, frozenset[Value]]) -> set[Value]:
+    """The values from outside that each iteration of the loop may read."""
     values = set().union(*(_block_reads(region, reads) for region in loop.regions))
     for kind, operands, _ in Loop(loop).iterated:
         if kind != "range":

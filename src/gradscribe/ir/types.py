@@ -126,7 +126,7 @@ class Mapping(Type):
 
 @dataclass(frozen=True, eq=False)
 class Collected(Type):
-    """What a loop collects, one element a trip, for the loop that mirrors it to consume."""
+    """What a loop collects, one element an iteration, for the loop that mirrors it to consume."""
 
     item: Type
 

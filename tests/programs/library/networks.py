@@ -138,7 +138,7 @@ def convolution_channels(x, w, b):
     normal(2, 1, 3, 3),
 )
 def convolution_kernel_shift(x, w):
-    """The loop runs over the kernel, each trip a slice of the whole image."""
+    """The loop runs over the kernel, each iteration a slice of the whole image."""
     F, _C, k, _ = w.shape
     H, W = x.shape[1] - k + 1, x.shape[2] - k + 1
     out = np.zeros((F, H, W))

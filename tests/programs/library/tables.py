@@ -81,7 +81,7 @@ def spread_by_group(x, groups):
 
 
 @program(x8)
-def histogram_of_trips(x):
+def histogram_of_iterations(x):
     totals = {}
     for i in range(len(x)):
         try:

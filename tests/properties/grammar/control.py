@@ -86,7 +86,7 @@ def while_true(writer: Writer, scope: Scope, depth: int) -> None:
 
 @statement("peeled")
 def summed(writer: Writer, scope: Scope, depth: int) -> None:
-    """A name that is a number or None before the first trip, and an array after it."""
+    """A name that is a number or None before the first iteration, and an array after it."""
     if depth > 2:
         return scalar(writer, scope, depth)
     name, index, total = writer.name("w"), writer.name("i"), writer.name("t")
@@ -112,7 +112,7 @@ def summed(writer: Writer, scope: Scope, depth: int) -> None:
 
 @statement("found")
 def found_in_a_loop(writer: Writer, scope: Scope, depth: int) -> None:
-    """A name that some trips bind, or none, and that is asked for after the loop."""
+    """A name that some iterations bind, or none, and that is asked for after the loop."""
     if depth > 2:
         return scalar(writer, scope, depth)
     name, index, result = writer.name("f"), writer.name("i"), writer.name("t")
@@ -167,8 +167,8 @@ def effect_in_a_test(writer: Writer, scope: Scope, depth: int) -> None:
 
 @statement("found")
 def changed_in_a_loop(writer: Writer, scope: Scope, depth: int) -> None:
-    """A loop that may be left at once, with an `else` clause, and a name that its trips bind to
-    what is of another dtype or kind than before it."""
+    """A loop that may be left at once, with an `else` clause, and a name that its iterations bind
+    to what is of another dtype or kind than before it."""
     if depth > 2:
         return scalar(writer, scope, depth)
     name, index, total = writer.name("w"), writer.name("i"), writer.name("t")
@@ -220,7 +220,7 @@ def matched(writer: Writer, scope: Scope, depth: int) -> None:
 
 
 def _body(writer: Writer, scope: Scope, depth: int, **bound: list[str]) -> None:
-    """The trips of a loop that binds these names."""
+    """The iterations of a loop that binds these names."""
     inner = scope.inner(in_loop=True)
     for kind, names in bound.items():
         getattr(inner, kind).extend(names)

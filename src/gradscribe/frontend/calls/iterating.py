@@ -1,7 +1,8 @@
 """Functions that take functions or iterate: `map`, `filter`, `reduce`, `sum`, `itertools`.
 
-What has known items is computed item by item; otherwise the loops of the `iteration_prelude`
-are lowered. Where a `for` runs over a `map`, the function is called trip by trip, as Python does.
+What has known items is computed item by item; otherwise the loops of the `iteration_prelude` are
+lowered. Where a `for` runs over a `map`, the function is called iteration by iteration, as Python
+does.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Columns:
     items: tuple[tuple[Type, str, frozenset[Storage]], ...]
     bind: Callable[[Any], Any]
     iteration: Iteration
-    trip: Symbol
+    counter: Symbol
     reversed: bool
 
     def rows(self, items: list[Value]) -> dict[Value, Value]:
@@ -50,7 +50,7 @@ class Columns:
 
 def columns_of(lowering: Lowering, node: Any, iteration: Iteration, target: Any) -> Columns:
     """The columns of an iteration, whose items a loop binds to this target."""
-    trip = Symbol("i")
+    counter = Symbol("i")
     kinds: list[IterableKind] = []
     operands: list[Value] = []
     items: list[tuple[Type, str, frozenset[Storage]]] = []
@@ -71,7 +71,7 @@ def columns_of(lowering: Lowering, node: Any, iteration: Iteration, target: Any)
             case ItemsByIndex(owner, indices):
                 index = add(indices, None)
                 return lambda values: read_item(lowering, node, owner, index(values))
-        kind, given, type_, shared = _simple(lowering, part, trip)
+        kind, given, type_, shared = _simple(lowering, part, counter)
         kinds.append(kind)
         operands.extend(given)
         items.append((type_, name.id if isinstance(name, gast.Name) else "", shared))
@@ -79,7 +79,9 @@ def columns_of(lowering: Lowering, node: Any, iteration: Iteration, target: Any)
 
     bind = add(iteration, target)
     is_reversed = isinstance(iteration, Leaf) and iteration.reversed
-    return Columns(tuple(kinds), tuple(operands), tuple(items), bind, iteration, trip, is_reversed)
+    return Columns(
+        tuple(kinds), tuple(operands), tuple(items), bind, iteration, counter, is_reversed
+    )
 
 
 def _numbered(lowering: Lowering, node: Any, part: Enumerated) -> Zip:
@@ -102,12 +104,12 @@ def _count(lowering: Lowering, node: Any, leaf: Iteration) -> Any:
 
 
 def _simple(
-    lowering: Lowering, part: Iteration, trip: Symbol
+    lowering: Lowering, part: Iteration, counter: Symbol
 ) -> tuple[IterableKind, list[Value], Type, frozenset[Storage]]:
     """The kind and operands of one iterable, the type of its items, and what they share."""
     if isinstance(part, Range):
         ends = [lowering.value(p) for p in part.parts]
-        number = Symbol("i") if part.reversed else trip
+        number = Symbol("i") if part.reversed else counter
         return "range", ends, _range_item(lowering, ends, number), frozenset()
     assert isinstance(part, ItemsOf)
     value, shared = lowering.value(part.owner), part.owner.storage.reached
@@ -115,19 +117,19 @@ def _simple(
         return "sequence", [value], one_of(value.type.item), shared
     assert isinstance(value.type, Array)
     dims = value.type.dims[1:]
-    lowering.builder.facts.bound(trip, value.type.dims[0] - Affine.of(trip) - 1)
+    lowering.builder.facts.bound(counter, value.type.dims[0] - Affine.of(counter) - 1)
     item = replace(value.type, dims=dims) if dims else Scalar(value.type.dtype, weak=False)
     return "array", [value], item, shared
 
 
-def _range_item(lowering: Lowering, parts: list[Value], trip: Symbol) -> Type:
-    """The type of a range's index: what follows for it from start, stop, step and the trip."""
+def _range_item(lowering: Lowering, parts: list[Value], counter: Symbol) -> Type:
+    """The type of a range's index: what follows for it from start, stop, step and the iteration."""
     start, stop, step = (part.type for part in parts)
     assert isinstance(start, Scalar) and isinstance(stop, Scalar) and isinstance(step, Scalar)
     if start.value is None or step.value is None or not step.value.known:
         return Scalar("int64", True, Affine.of(Symbol("i", None)))
-    value = start.value + Affine.of(trip) * step.value.known
+    value = start.value + Affine.of(counter) * step.value.known
     if stop.value is not None:
         rest = stop.value - value if step.value.known > 0 else value - stop.value
-        lowering.builder.facts.bound(trip, rest - 1)
+        lowering.builder.facts.bound(counter, rest - 1)
     return Scalar("int64", True, value)

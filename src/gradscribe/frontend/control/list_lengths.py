@@ -1,4 +1,4 @@
-"""How long a list is after a loop that appends to it equally often in each trip."""
+"""How long a list is after a loop that appends to it equally often in each iteration."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _count(lowering: Lowering, iteration: Iteration) -> Affine | None:
 
 
 def _appended(made: dict[Value, Operation], parameter: Value, value: Value) -> int | None:
-    """How many items a trip appends to a list; None where that is not certain."""
+    """How many items an iteration appends to a list; None where that is not certain."""
     count = 0
     while value is not parameter:
         operation = made.get(value)

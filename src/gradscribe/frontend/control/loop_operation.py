@@ -26,7 +26,7 @@ from gradscribe.frontend.opaque import lent_containers
 from gradscribe.frontend.state.definitions import NotYetKnownError
 from gradscribe.frontend.state.frame import NOT_BROKEN, NOT_CONTINUED, NOT_RETURNED, RAISED
 from gradscribe.frontend.state.interruptions import LateReadError
-from gradscribe.frontend.state.knowledge import Attempts, State, Trip
+from gradscribe.frontend.state.knowledge import Attempts, LoopIteration, State
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.syntax.bindings import assigned_names
 from gradscribe.frontend.values.iterations import Iteration
@@ -37,7 +37,7 @@ from gradscribe.ir.types import Type
 from gradscribe.primitives.conditions import bounds_of
 
 _HAS_RUN = "has run"
-"""The name, which no program can have, of the flag that there was a trip."""
+"""The name, which no program can have, of the flag that there was an iteration."""
 
 
 class TestWithEffectsError(Exception):
@@ -95,7 +95,7 @@ def _run(
             keep_broken=bool(node.orelse),
             bound_by_else=assigned_names(node.orelse),
             may_peel=may_peel,
-            trip=columns.trip if columns else Symbol("trip"),
+            counter=columns.counter if columns else Symbol("i"),
         )
         attempt = _attempted(lowering, node, columns, carried, own)
         if attempt is None:
@@ -107,15 +107,19 @@ def _run(
         apart = carried.told_apart(live)
         before: dict[Any, Any] = {**first, **carried.replaced(live), **apart}
         before.update(carried.stored_first())
-        if not before or _HAS_RUN in assigned or _tells_trips(lowering, node, columns) is not None:
+        if (
+            not before
+            or _HAS_RUN in assigned
+            or _tells_iterations(lowering, node, columns) is not None
+        ):
             break
         trial.take_back()
         own.ways.add(_HAS_RUN)
     results = attempt.emit()
     not_broken = carried.leave(results)
     for name in apart:
-        carried.after_trips(name)
-    _without_trips(lowering, node, columns, before)
+        carried.after_iterations(name)
+    _without_iterations(lowering, node, columns, before)
     if attempt.endless and not attempt.can_break:
         lowering.frame.names[NOT_RETURNED] = Static(False)
     after(lowering, node, outer, not_broken)
@@ -124,7 +128,7 @@ def _run(
 def _attempted(
     lowering: Lowering, node: Any, columns: Columns | None, carried: Carried, own: Attempts
 ) -> _Attempt | None:
-    """The loop; None where its trips need the result of a recursion that makes none."""
+    """The loop; None where its iterations need the result of a recursion that makes none."""
     depth = len(lowering.frame.loops)
     lowering.frame.loops.append(node.lineno)
     try:
@@ -139,15 +143,15 @@ def _attempted(
 
 
 def _bound_first(lowering: Lowering, node: Any, assigned: set[str]) -> dict[str, Any]:
-    """The names that have their first value from a trip, and are read after the loop, with what
-    they are before it; not where an `else` clause, which is run if there is no trip, may bind
-    them."""
+    """The names that have their first value from an iteration, and are read after the loop, with
+    what they are before it; not where an `else` clause, which is run if there is no iteration, may
+    bind them."""
     live = lowering.frame.source.live.get(node)
     if live is None or node.orelse:
         return {}
     names = lowering.frame.names
     return {
-        name: Unbound(f"`{name}` has no value if the loop makes no trip", raises=True)
+        name: Unbound(f"`{name}` has no value if the loop makes no iteration", raises=True)
         for name in sorted(assigned & live)
         if isinstance(names.get(name, _MISSING), Unbound)
     }
@@ -156,21 +160,21 @@ def _bound_first(lowering: Lowering, node: Any, assigned: set[str]) -> dict[str,
 _MISSING = Unbound("")
 
 
-def _tells_trips(lowering: Lowering, node: Any, columns: Columns | None) -> Any:
-    """Whether the loop makes a trip, where that can be told from what it runs over."""
+def _tells_iterations(lowering: Lowering, node: Any, columns: Columns | None) -> Any:
+    """Whether the loop makes an iteration, where that can be told from what it runs over."""
     return columns and iteration_items.has_first(lowering, node, columns.iteration)
 
 
-def _without_trips(
+def _without_iterations(
     lowering: Lowering, node: Any, columns: Columns | None, before: dict[Any, Any]
 ) -> None:
-    """After a loop, let names and attributes that each trip binds anew be what they were before it,
-    if there was no trip."""
+    """After a loop, let names and attributes that each iteration binds anew be what they were
+    before it, if there was no iteration."""
     names = lowering.frame.names
     counter = names.pop(_HAS_RUN, None)
     for key, item in before.items():
         where, name = (lowering.contents[key], key.name) if isinstance(key, Cell) else (names, key)
-        has_run = _tells_trips(lowering, node, columns)
+        has_run = _tells_iterations(lowering, node, columns)
         has_run = counter if has_run is None else has_run
         if isinstance(key, Cell):
             presence.note_present(lowering, where[name])
@@ -212,7 +216,7 @@ def _settled(
         made = len(lowering.builder.operations)
     return lowering.unsupported(
         node,
-        "what this loop binds its names to is of another kind after each trip",
+        "what this loop binds its names to is of another kind after each iteration",
         "bind a name to lists of one structure, or to numbers",
     )
 
@@ -254,7 +258,7 @@ class _Attempt:
         facts = lowering.builder.facts
         calls, variables = lowering.kept.calls, kept_variables.count(lowering)
         operations: list[Operation] = []
-        lowering.loops.trips.append(Trip(Storage().serial, operations))
+        lowering.loops.iterations.append(LoopIteration(Storage().serial, operations))
         try:
             with facts.scope(self._bounds()), lowering.inside(operations):
                 self._lower_body()
@@ -263,14 +267,14 @@ class _Attempt:
             again |= kept_variables.count(lowering) > variables
             self.settled = carried.settle(operations) and not again
         finally:
-            lowering.loops.trips.pop()
+            lowering.loops.iterations.pop()
         self.operations = operations
         self.exit_flags = carried.exit_flags()
         self.can_break = carried.broken is not True
 
     def _lower_condition(self) -> None:
-        self._condition_trip = Symbol("trip")
-        parameters = self.carried.bind(Affine.of(self._condition_trip))
+        self._condition_counter = Symbol("i")
+        parameters = self.carried.bind(Affine.of(self._condition_counter))
         with self.lowering.builder.block() as operations:
             self.carried.read_items_again()
             before = self.lowering.fork()
@@ -297,11 +301,11 @@ class _Attempt:
         known = bounds_of(self.lowering.builder.definition, self.condition.yields[0], True)
         pairs = zip(self.condition.parameters, self.parameters, strict=True)
         own = matched_lengths([(a.type, b.type) for a, b in pairs])
-        own[self._condition_trip] = Affine.of(self.carried.trip)
+        own[self._condition_counter] = Affine.of(self.carried.counter)
         bounds = [bound.substitute(own) for bound in known]
         for bound in bounds:
             for symbol, _ in bound.terms:
-                if symbol.serial >= self.carried.trip.serial:
+                if symbol.serial >= self.carried.counter.serial:
                     self.lowering.builder.facts.bound(symbol, bound)
         return bounds
 
@@ -323,18 +327,18 @@ class _Attempt:
     def _result_types(self, yields: list[Value], exits: bool) -> list[Type]:
         whole = self.columns.iteration if self.columns and not exits else None
         types = [type_ for type_, _ in self.carried.types()]
-        types = self.carried.lengths.bound(types, self._trips_made(whole))
+        types = self.carried.lengths.bound(types, self._iterations_made(whole))
         carried = list(zip(types, self.inits, self.parameters, yields, strict=True))
         return list_lengths.grown(self.lowering, whole, self.operations, carried)
 
-    def _trips_made(self, whole: Iteration | None) -> Affine:
-        """The number of trips, which is known where the loop runs over all of an iteration."""
+    def _iterations_made(self, whole: Iteration | None) -> Affine:
+        """The number of iterations, which is known where the loop runs over all of an iteration."""
         lengths, facts = self.carried.lengths, self.lowering.builder.facts
-        if whole is not None and lengths.counts_trips:
-            trips = iteration_items.length(self.lowering, whole)
-            if trips is not None:
-                return facts.maximum(trips, Affine.of(0))
-        return Affine.of(Symbol("trips"))
+        if whole is not None and lengths.counts_iterations:
+            count = iteration_items.length(self.lowering, whole)
+            if count is not None:
+                return facts.maximum(count, Affine.of(0))
+        return Affine.of(Symbol("count"))
 
     def emit(self) -> list[Value]:
         """Append the loop operation; its results."""
@@ -352,7 +356,9 @@ class _Attempt:
             tuple(self.operations),
             (*yields, *([again] if again is not None else [])),
         )
-        tensors.refuse_numbers_shared_by_trips(self.lowering, self.node, self.parameters, yields)
+        tensors.refuse_numbers_shared_by_iterations(
+            self.lowering, self.node, self.parameters, yields
+        )
         names = [name for _, name in self.carried.types()]
         results = list(map(builder.named, self._result_types(yields, again is not None), names))
         regions = [body] if self.condition is None else [body, self.condition]

@@ -1,7 +1,7 @@
 """Lowering of `for` and `while`: how a loop is run.
 
 Loops over structures of known items are unrolled; ranges, arrays and lists never are, unless
-they are short and their trips have nothing in common. A first trip may be taken apart.
+they are short and their iterations have nothing in common. A first iteration may be taken apart.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gradscribe.frontend.control.rewritten_loops import by_next, by_place, with_
 from gradscribe.frontend.expressions.expressions import condition
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.joins import attempts
-from gradscribe.frontend.joins.carried_fixed_point import FirstTripError
+from gradscribe.frontend.joins.carried_fixed_point import FirstIterationError
 from gradscribe.frontend.joins.exits import ended, guarded, pending_exits
 from gradscribe.frontend.memory import at_once, sequences
 from gradscribe.frontend.state.frame import NOT_BROKEN, NOT_CONTINUED, RAISED
@@ -127,8 +127,8 @@ def _run_over(lowering: Lowering, node: Any, iteration: Iteration) -> None:
 def _run_counted(lowering: Lowering, node: Any, iteration: Iteration, peels: int) -> None:
     """Run over an iteration, as it is if that is possible. Where the body stores to the array that
     the loop runs over, or to a row of it, the rows are taken by index, as the views they are. Where
-    a name has no value, or one of another kind, before the first trip, that is lowered by itself,
-    if there is one."""
+    a name has no value, or one of another kind, before the first iteration, that is lowered by
+    itself, if there is one."""
     own = lowering.loops.attempts
     if _BY_INDEX in own.ways:
         iteration = iteration_items.by_index(lowering, node, iteration)
@@ -144,7 +144,7 @@ def _run_counted(lowering: Lowering, node: Any, iteration: Iteration, peels: int
     arrays, asked = _arrays(iteration), lowering.builder.facts.unknown_broadcasts
     try:
         run_loop(lowering, node, columns_of(lowering, node, iteration, node.target), may_peel)
-    except FirstTripError:
+    except FirstIterationError:
         own.ways.add(way)
         trial.take_back()
         _peel(lowering, node, iteration, peels)
@@ -169,13 +169,14 @@ def _run_counted(lowering: Lowering, node: Any, iteration: Iteration, peels: int
 
 _BY_INDEX, _PEELED = "by index", "peeled"
 _FEW, _MOST = 16, 64
-"""So many trips are lowered one by one: where the number is assumed, and where it is known."""
+"""So many iterations are lowered one by one: where the number is assumed, and where it is known."""
 
 
 def _unroll_to_decide(lowering: Lowering, node: Any, iteration: Iteration, trial: Trial) -> None:
-    """Put the unrolled trips in the place of a loop in which it is unknown what is broadcast, if
-    it is known in each of them: they may read lists of which each item has a shape of its own."""
-    count = _trips_made(lowering, iteration, may_assume=False)
+    """Put the unrolled iterations in the place of a loop in which it is unknown what is broadcast,
+    if it is known in each of them: they may read lists of which each item has a shape of its
+    own."""
+    count = _iterations_made(lowering, iteration, may_assume=False)
     if count is None or count > _FEW:
         return
     looped, ended = lowering.fork(), lowering.builder.operations[:]
@@ -196,11 +197,11 @@ def _unroll_to_decide(lowering: Lowering, node: Any, iteration: Iteration, trial
 def _unroll_instead(
     lowering: Lowering, node: Any, iteration: Iteration, error: UnsupportedError
 ) -> None:
-    """Unroll a loop of few trips that is no loop in the IR: one whose trips make functions or
-    objects, or values of different types. How many trips the specializing call makes becomes an
-    assumption."""
+    """Unroll a loop of few iterations that is no loop in the IR: one whose iterations make
+    functions or objects, or values of different types. How many iterations the specializing call
+    makes becomes an assumption."""
     may_assume = not isinstance(error, RunTimeKeyError)
-    count = _trips_made(lowering, iteration, may_assume)
+    count = _iterations_made(lowering, iteration, may_assume)
     if count is None or count > _FEW:
         raise error
     try:
@@ -209,8 +210,8 @@ def _unroll_instead(
         raise (later if isinstance(error, RunTimeKeyError) else error) from None
 
 
-def _trips_made(lowering: Lowering, iteration: Iteration, may_assume: bool) -> int | None:
-    """The number of trips, where that is known; or in the specializing call, where it may be
+def _iterations_made(lowering: Lowering, iteration: Iteration, may_assume: bool) -> int | None:
+    """The number of iterations, where that is known; or in the specializing call, where it may be
     assumed."""
     if isinstance(iteration, Range) and iteration.known is not None:
         return len(iteration.known)
@@ -224,7 +225,7 @@ _EXITS = (gast.Break, gast.Continue, gast.Return)
 
 
 def _is_peelable(lowering: Lowering, node: Any, iteration: Iteration) -> bool:
-    """Whether it is known if there is a first trip, and no exit can be taken in it."""
+    """Whether it is known if there is a first iteration, and no exit can be taken in it."""
     if any(isinstance(n, _EXITS) for b in node.body for n in gast.walk(b)):
         return False
     count = None if iteration.is_reversed else iteration_items.length(lowering, iteration)
@@ -232,7 +233,7 @@ def _is_peelable(lowering: Lowering, node: Any, iteration: Iteration) -> bool:
 
 
 def _peel(lowering: Lowering, node: Any, iteration: Iteration, peels: int) -> None:
-    """Lower the first trip by itself, and then a loop over the rest."""
+    """Lower the first iteration by itself, and then a loop over the rest."""
     count = iteration_items.length(lowering, iteration)
     assert count is not None
     if not lowering.builder.facts.at_least(count, 1):
@@ -249,7 +250,7 @@ def _peel(lowering: Lowering, node: Any, iteration: Iteration, peels: int) -> No
 
 def while_loop(lowering: Lowering, node: Any) -> None:
     """A `while` statement. One that is known not to start is passed over. A test that binds names
-    or changes what they hold is part of the trip that follows it."""
+    or changes what they hold is part of the iteration that follows it."""
     with attempts.at(lowering, node) as own:
         _run_while(lowering, node, own)
 
@@ -284,39 +285,39 @@ _TEST_INSIDE = "test inside"
 
 
 def _unroll_while(lowering: Lowering, node: Any, error: UnsupportedError) -> None:
-    """Unroll a `while` whose test is known before each trip (the end of a list of objects linked
-    one to the next); `error` is why it is no loop in the IR."""
+    """Unroll a `while` whose test is known before each iteration (the end of a list of objects
+    linked one to the next); `error` is why it is no loop in the IR."""
 
-    def run(trip: int) -> bool:
+    def run(number: int) -> bool:
         lowering.builder.begin_statement()
         known = lowering.truth(condition(lowering, node.test))
-        if not isinstance(known, bool) or trip > _MOST:
+        if not isinstance(known, bool) or number > _MOST:
             raise error
         if known:
             lowering.statements(node.body)
         return known
 
-    _run_trips(lowering, node, run)
+    _run_iterations(lowering, node, run)
 
 
-def _run_trips(lowering: Lowering, node: Any, run: Callable[[int], bool]) -> None:
-    """Run the trips of a loop one by one, as long as `run` makes another."""
+def _run_iterations(lowering: Lowering, node: Any, run: Callable[[int], bool]) -> None:
+    """Run the iterations of a loop one by one, as long as `run` makes another."""
     names = lowering.frame.names
     outer = {flag: names.pop(flag, None) for flag in (NOT_BROKEN, NOT_CONTINUED)}
 
-    def trips(trip: int) -> None:
+    def run_from(number: int) -> None:
         lowering.frame.names[NOT_CONTINUED] = Static(True)
         if ended(lowering):
             return
         pending = pending_exits(lowering)
         if pending:
-            guarded(lowering, pending, lambda: trips(trip))
-        elif run(trip):
-            trips(trip + 1)
+            guarded(lowering, pending, lambda: run_from(number))
+        elif run(number):
+            run_from(number + 1)
 
     lowering.frame.names[NOT_BROKEN] = Static(True)
     lowering.frame.loops.append(node.lineno)
-    trips(0)
+    run_from(0)
     lowering.frame.loops.pop()
     after(lowering, node, outer, lowering.frame.names[NOT_BROKEN])
 
@@ -346,7 +347,7 @@ def _check_size(
         raise ChangedInLoopError(owner, lowering.location(node.iter))
 
 
-def _items_in_trip(
+def _items_in_iteration(
     lowering: Lowering, node: Any, iteration: Iteration
 ) -> Callable[[], tuple[Any, ...]]:
     """Gives the items as they are when it is called."""
@@ -364,21 +365,21 @@ def _items_in_trip(
 
 
 def _unroll(lowering: Lowering, node: Any, iteration: Iteration) -> None:
-    """Run the trips one by one. The items of lists and dicts are what they are in the trip; lists
-    may grow, dicts may not."""
+    """Run the iterations one by one. The items of lists and dicts are what they are in the
+    iteration; lists may grow, dicts may not."""
     lowering.builder.begin_statement()
     plain, mapped = iteration_items.without_maps(iteration)
-    items = _items_in_trip(lowering, node, plain)
+    items = _items_in_iteration(lowering, node, plain)
     count = len(items())
 
-    def run(trip: int) -> bool:
+    def run(number: int) -> bool:
         now = items()
-        if trip >= len(now):
+        if number >= len(now):
             return False
-        if trip > _MOST and len(now) > count:
+        if number > _MOST and len(now) > count:
             lowering.unsupported(node, "this list grows for ever", "end the loop by `break`")
-        lowering.assign(node.target, mapped(now[trip]))
+        lowering.assign(node.target, mapped(now[number]))
         lowering.statements(node.body)
         return True
 
-    _run_trips(lowering, node, run)
+    _run_iterations(lowering, node, run)

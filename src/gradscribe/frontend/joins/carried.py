@@ -1,4 +1,4 @@
-"""What a loop carries from trip to trip, and the fixed point of its types.
+"""What a loop carries from iteration to iteration, and the fixed point of its types.
 
 Carried are the names that the body assigns and the storages that it changes. Each is taken
 apart into leaves; a leaf becomes an initial value, a body parameter, a yield and a result.
@@ -117,7 +117,9 @@ class Carried(FixedPoint):
         assert entry.choice is not None
         leaves = kinds.leaves(self.lowering, start, entry.choice)
         if leaves is None and entry.key == RETURN_VALUE:
-            leaves = [None] * len(entry.types or ())  # nothing is returned before the first trip
+            leaves = [None] * len(
+                entry.types or ()
+            )  # nothing is returned before the first iteration
         assert leaves is not None
         types = entry.types or [Never()] * len(leaves)
         entry.types = [
@@ -151,8 +153,8 @@ class Carried(FixedPoint):
             ]
 
     def _start_survivors(self) -> None:
-        """Give the names that survive a trip, and have no value before the first one, a start:
-        undefined, of the types that a trip gives them."""
+        """Give the names that survive an iteration, and have no value before the first one, a
+        start: undefined, of the types that an iteration gives them."""
         survivors = [entry for entry in self.entries if entry.mode == "survivor"]
         self._rebuilding = Rebuilding(self.lowering, self.end_state)
         for entry in survivors:
@@ -166,7 +168,7 @@ class Carried(FixedPoint):
             self.entry = self.lowering.fork()
 
     def _start_texts(self) -> None:
-        """Let the strings that each trip makes anew be run-time values from the start."""
+        """Let the strings that each iteration makes anew be run-time values from the start."""
         started = [entry for entry in self.entries if entry.mode == "text"]
         names = self.lowering.frame.names
         for entry in started:
@@ -180,12 +182,12 @@ class Carried(FixedPoint):
 
     # -- the body ------------------------------------------------------------------------------
 
-    def bind(self, trip: Affine | None = None) -> list[Value]:
-        """Parameters for a region, bound to the names and storages in the current state. trip: its
-        number, where the region is not the body."""
+    def bind(self, iteration: Affine | None = None) -> list[Value]:
+        """Parameters for a region, bound to the names and storages in the current state. iteration:
+        its number, where the region is not the body."""
         self._rebuilding = Rebuilding(self.lowering, self.end_state)
         parameters: list[Value] = []
-        types = iter(self.lengths.bound([type_ for type_, _ in self.types()], trip))
+        types = iter(self.lengths.bound([type_ for type_, _ in self.types()], iteration))
         for entry in self.entries:
             name = entry.key.name if isinstance(entry.key, Storage) else entry.key
             own = [next(types) for _ in entry.types or ()]
@@ -200,7 +202,7 @@ class Carried(FixedPoint):
             elif entry.mode != "object":
                 self._rebind(entry, iter(values))
         self.apart.take()
-        kept_memory.begin_trip(self.lowering, self._memory())
+        kept_memory.begin_iteration(self.lowering, self._memory())
         return parameters
 
     def take_handles(self) -> None:
@@ -212,7 +214,7 @@ class Carried(FixedPoint):
         if entry.key in (NOT_RETURNED, NOT_BROKEN):
             names[entry.key] = Static(True)
         elif entry.key != RETURN_VALUE:
-            reason = f"`{leaf_name(entry.key)}` has no value before the first trip"
+            reason = f"`{leaf_name(entry.key)}` has no value before the first iteration"
             unbound = Unbound(entry.reason or reason, (self, entry), raises=not entry.reason)
             self._bind_item(entry.key, unbound)
 
@@ -248,7 +250,7 @@ class Carried(FixedPoint):
             entry.choice,
             values,
             Alternatives(self._rebuilding, entry, starts),
-            f"`{leaf_name(entry.key)}` has no value before the first trip",
+            f"`{leaf_name(entry.key)}` has no value before the first iteration",
         )
         self._bind_item(entry.key, either)
 
@@ -342,7 +344,7 @@ class Carried(FixedPoint):
                 continue
             start = self._start(entry.key)
             if isinstance(start, Unbound) and start.loop is not None:
-                start.loop[1].survives = True  # if there is no trip
+                start.loop[1].survives = True  # if there is no iteration
             if entry.mode != "late":
                 self._rebind(entry, values)
             elif entry.types:
@@ -357,7 +359,7 @@ class Carried(FixedPoint):
                 self._bind_item(entry.key, Unbound(reason, mixed=True))
         places.renew(lowering, self.entry, (self.end_state,))
         self.apart.take()
-        kept_memory.begin_trip(lowering, self._memory())
+        kept_memory.begin_iteration(lowering, self._memory())
         self.handles.take()
         return lowering.frame.names.pop(NOT_BROKEN, Static(self.broken is True))
 
@@ -366,8 +368,8 @@ class Carried(FixedPoint):
         return held(self.end_state.names, self.end_state.contents, entry.key)
 
     def replaced(self, live: frozenset[str] | None) -> dict[str, Any]:
-        """The names that each trip binds to something of another kind than before the loop, with
-        what they are then: of those that are read after the loop."""
+        """The names that each iteration binds to something of another kind than before the loop,
+        with what they are then: of those that are read after the loop."""
         return {
             entry.key: start
             for entry in self.entries
@@ -376,7 +378,8 @@ class Carried(FixedPoint):
         }
 
     def stored_first(self) -> dict[Cell, Any]:
-        """The attributes that an object has from a trip, and does not have before the loop."""
+        """The attributes that an object has from an iteration, and does not have before the
+        loop."""
         return {
             entry.key: Unbound("")
             for entry in self.entries
@@ -385,7 +388,7 @@ class Carried(FixedPoint):
         }
 
     def told_apart(self, live: frozenset[str] | None) -> dict[str, Any]:
-        """The names that each trip binds to other arrays than before the loop, with those: of
+        """The names that each iteration binds to other arrays than before the loop, with those: of
         those that are read after it."""
         if not aliasing.tells_apart(self.lowering):
             return {}
@@ -398,8 +401,8 @@ class Carried(FixedPoint):
             and not any(may_overlap(start.storage, s) for s in entry.memory(()).overlaps)
         }
 
-    def after_trips(self, name: str) -> None:
-        """Let a name be an array that a trip has left: not the one from before the loop."""
+    def after_iterations(self, name: str) -> None:
+        """Let a name be an array that an iteration has left: not the one from before the loop."""
         array = self.lowering.frame.names[name]
         entry = next(entry for entry in self.entries if entry.key == name)
         if isinstance(array, Ref) and entry.mode == "leaves":

@@ -1,7 +1,9 @@
-"""The fixed point of what a loop carries: what a trip ends with, compared with what was assumed.
+"""The fixed point of what a loop carries: what an iteration ends with, compared with what was
+assumed.
 
-Each attempt at a loop assumes a mode and types for every entry. What the trip makes of it confirms
-them, or widens the types, or shows that the entry has to be carried in another mode (see `Entry`).
+Each attempt at a loop assumes a mode and types for every entry. What the iteration makes of it
+confirms them, or widens the types, or shows that the entry has to be carried in another mode (see
+`Entry`).
 """
 
 from __future__ import annotations
@@ -47,18 +49,18 @@ _MAX_KINDS = 4
 """How many kinds a carried name may have: enough for programs, few enough to split on."""
 
 
-class FirstTripError(Exception):
-    """A name is of one kind before the first trip of a loop and of another after it."""
+class FirstIterationError(Exception):
+    """A name is of one kind before the first iteration of a loop and of another after it."""
 
 
 class FixedPoint:
     """The entries of one loop. `entry` is the state before the loop.
 
     in_place: the names that the body binds by `name op= value` alone: arrays stay what they are.
-    live: the names that are read after a trip, in the next one or after the loop, before they are
-    bound anew; None if that is not known. keep_broken: whether it matters after the loop if it
+    live: the names that are read after an iteration, in the next one or after the loop, before they
+    are bound anew; None if that is not known. keep_broken: whether it matters after the loop if it
     was left by `break`. bound_by_else: the names that its `else` clause binds. may_peel: whether
-    its first trip can be taken apart from the rest.
+    its first iteration can be taken apart from the rest.
     """
 
     def __init__(
@@ -71,7 +73,7 @@ class FixedPoint:
         keep_broken: bool,
         bound_by_else: set[str],
         may_peel: Callable[[], bool],
-        trip: Symbol,
+        counter: Symbol,
     ) -> None:
         self._in_place = in_place
         self._live = live
@@ -83,8 +85,8 @@ class FixedPoint:
         self.entries: list[Entry] = [Entry(name) for name in names]
         self.broken: Any = True
         self.returned: Any = True
-        self.trip = trip
-        self.lengths = CarriedTypes(lowering.builder.facts, trip)
+        self.counter = counter
+        self.lengths = CarriedTypes(lowering.builder.facts, counter)
         self._parameters: dict[Any, list[Value]] = {}
         self._uncounted: set[tuple[Any, int]] = set()
         self._inits: dict[Any, list[Value]] = {}
@@ -107,7 +109,7 @@ class FixedPoint:
         if isinstance(start, Unbound) and start.mixed:
             self._refuse(entry)
         if isinstance(start, Unbound) and start.loop is not None:
-            start.loop[1].survives = True  # where no trip of this loop binds it
+            start.loop[1].survives = True  # where no iteration of this loop binds it
         entry.mode, entry.types = "survivor", types
 
     def _survives(self, entry: Entry) -> bool:
@@ -117,7 +119,8 @@ class FixedPoint:
         return self._live is None or isinstance(entry.key, Cell) or entry.key in self._live
 
     def demand(self, entry: Entry) -> None:
-        """A trip reads a name that it is bound to late: from now on, carry its first value, too."""
+        """An iteration reads a name that it is bound to late: from now on, carry its first value,
+        too."""
         start = self._start(entry.key)
         if isinstance(start, Unbound) and start.loop is not None:
             read_late(self.lowering, start)
@@ -125,7 +128,7 @@ class FixedPoint:
             self._refuse(entry)
         simple = entry.found is None or isinstance(entry.found, Kind)
         if simple and self.may_peel():
-            raise FirstTripError
+            raise FirstIterationError
         if entry.found is None:
             entry.mode, entry.types = "probe", None
         else:
@@ -138,7 +141,7 @@ class FixedPoint:
                 self._refuse(entry)
 
     def _refuse(self, entry: Entry) -> None:
-        reason = entry.reason or f"`{leaf_name(entry.key)}` has no value before the first trip"
+        reason = entry.reason or f"`{leaf_name(entry.key)}` has no value before the first iteration"
         advice = "give the name a value of one kind before the loop"
         raise UnsupportedError(reason, advice, self.lowering.builder.location)
 
@@ -151,7 +154,8 @@ class FixedPoint:
             self._carry_kinds(entry)
 
     def _carry_kinds(self, entry: Entry) -> None:
-        """Carry a flag that tells what a name is: as before the first trip, or as after one."""
+        """Carry a flag that tells what a name is: as before the first iteration, or as after
+        one."""
         start = kind_of(self.lowering, self._start(entry.key), self.entry.contents)
         if start is None or entry.found is None:
             self._refuse(entry)
@@ -164,7 +168,7 @@ class FixedPoint:
             entry.choice, entry.types = entry.found, entry.found_types
 
     def _note_end(self, entry: Entry, end: Any) -> None:
-        """Remember what a trip leaves a name with, in case the next one needs to know."""
+        """Remember what an iteration leaves a name with, in case the next one needs to know."""
         if isinstance(end, Unbound):
             return
         kind = self._kind(end)
@@ -203,7 +207,7 @@ class FixedPoint:
         return self._join(entry, leaves) and self._assumed_rightly(entry, leaves)
 
     def _settle_late(self, entry: Entry, end: Any, leaves: list[Value] | None) -> bool:
-        """A name that a trip binds before it reads it, if it does."""
+        """A name that an iteration binds before it reads it, if it does."""
         if self._survives(entry) and not self._is_never_bound(entry, end):
             self._note_end(entry, end)
             is_unbound = isinstance(self._start(entry.key), Unbound)
@@ -219,7 +223,7 @@ class FixedPoint:
             return False
         types = [self.lengths.first(leaf.type) for leaf in leaves or ()]
         if entry.types and isinstance(end, Unbound):
-            return True  # this trip ends without the name, as one that raises does
+            return True  # this iteration ends without the name, as one that raises does
         if entry.types is None or len(entry.types) != len(types):
             settled = entry.types == types or not (entry.types or types)
             entry.types = types
@@ -227,8 +231,8 @@ class FixedPoint:
         return self._join(entry, leaves or [])
 
     def _carries_late_kinds(self, entry: Entry, end: Either) -> bool:
-        """Whether what a trip leaves of several kinds, where that is read later, is carried with
-        what was there before the loop."""
+        """Whether what an iteration leaves of several kinds, where that is read later, is carried
+        with what was there before the loop."""
         self._note_end(entry, end)
         if not isinstance(entry.found, Choice):
             return False
@@ -242,13 +246,14 @@ class FixedPoint:
         return False
 
     def _is_never_bound(self, entry: Entry, end: Any) -> bool:
-        """Whether a name has no value before the loop, nor after a trip: a loop in the body that
-        would bind it makes no trip."""
+        """Whether a name has no value before the loop, nor after an iteration: a loop in the body
+        that would bind it makes no iteration."""
         start = self._start(entry.key)
         return all(isinstance(item, Unbound) and not item.mixed for item in (start, end))
 
     def _settle_object(self, entry: Entry, start: Any, end: Any) -> bool:
-        """A name that was bound to one object, or left out, for finding out what a trip makes."""
+        """A name that was bound to one object, or left out, for finding out what an iteration
+        makes."""
         self.ends[entry.key] = []
         if isinstance(start, Static) and start == end:
             return entry.mode == "object"
@@ -300,7 +305,8 @@ class FixedPoint:
         return settled
 
     def _new_alternative(self, entry: Entry, end: Any) -> Any:
-        """The one alternative of what a trip ends with that was not known before, if it is one."""
+        """The one alternative of what an iteration ends with that was not known before, if it is
+        one."""
         assert entry.choice is not None
         known = set(kinds.alternatives(entry.choice))
         new = {kind: i for i in possibilities(end) if (kind := self._kind(i)) not in known}
@@ -308,7 +314,7 @@ class FixedPoint:
         return item if len(new) == 1 and not isinstance(item, Unbound) else None
 
     def _assumed_rightly(self, entry: Entry, ends: list[Value]) -> bool:
-        """Whether what a trip ends with is as was assumed of what it began with."""
+        """Whether what an iteration ends with is as was assumed of what it began with."""
         in_order = entry.contiguous.settle(lambda n: is_contiguous(self.lowering, ends[n]))
         of_floats = entry.without_integers.settle(
             lambda n: not may_hold_integers(self.lowering, ends[n])
@@ -316,7 +322,8 @@ class FixedPoint:
         return in_order and of_floats
 
     def _restructure(self, entry: Entry, start: Any, end: Any) -> bool:
-        """A list whose number of items changes from trip to trip becomes one of unknown length."""
+        """A list whose number of items changes from iteration to iteration becomes one of unknown
+        length."""
         if isinstance(start, ListRef) and isinstance(end, ListRef):
             start = self.entry.contents[start.storage]
             end = self.lowering.contents[end.storage]
@@ -355,8 +362,8 @@ class FixedPoint:
         return settled
 
     def _is_counted(self, entry: Entry, position: int, leaf: Value) -> bool:
-        """Whether an integer turned out to change by the same number in each trip, where a length
-        depends on it: from now on, that is assumed."""
+        """Whether an integer turned out to change by the same number in each iteration, where a
+        length depends on it: from now on, that is assumed."""
         key, facts = (entry.key, position), self.lowering.builder.facts
         assumed, found = (entry.types or [])[position], leaf.type
         if not is_integer(assumed) or not is_integer(found) or key in self._uncounted:

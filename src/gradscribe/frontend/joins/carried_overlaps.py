@@ -23,8 +23,9 @@ class Overlaps:
         self.tokens = 0
 
     def settle(self, entries: Sequence[Entry], known: set[Storage], end: ItemOf) -> bool:
-        """What a name ends a trip with, it begins the next one with: the same for overlaps.
-        known: the memory that was there before the loop. end: what is at the end of a trip."""
+        """What a name ends an iteration with, it begins the next one with: the same for overlaps.
+        known: the memory that was there before the loop. end: what is at the end of an
+        iteration."""
         settled = not self.share(entries, end)
         for entry in entries:
             for path, item in reached(self.lowering, entry.key, end(entry.key)):

@@ -28,7 +28,7 @@ from gradscribe.ir.core import Value
 @dataclass(frozen=True, eq=False)
 class Rebuilding:
     """All that one region begins with, or that follows a loop: a family of storages (see
-    `Storage`). after: the state at the end of a trip."""
+    `Storage`). after: the state at the end of an iteration."""
 
     lowering: Lowering
     after: State
@@ -63,7 +63,8 @@ class Rebuilding:
         return found
 
     def _memory(self, like: Any, entry: Entry, path: Path) -> tuple[Any, Any, Any]:
-        """The overlaps, family and tokens of what may be `like`, or what a trip leaves here."""
+        """The overlaps, family and tokens of what may be `like`, or what an iteration leaves
+        here."""
         part = entry.memory(path)
         storage = getattr(like, "storage", None)
         own = frozenset() if storage is None else {storage} | storage.overlaps

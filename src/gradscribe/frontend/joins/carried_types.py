@@ -1,8 +1,8 @@
-"""The types of what a loop carries: how lengths and integers change from trip to trip.
+"""The types of what a loop carries: how lengths and integers change from iteration to iteration.
 
-A length is the same in every trip, or changes by the same number in each, or nothing is known of
-it but that others change alike. Which of these it is, is tried in this order: the first is assumed
-until a trip refutes it, then the second, then the third.
+A length is the same in every iteration, or changes by the same number in each, or nothing is known
+of it but that others change alike. Which of these it is, is tried in this order: the first is
+assumed until an iteration refutes it, then the second, then the third.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from gradscribe.ir.types import (
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What a length is before the first trip, and by how much each trip changes it, if by a known
-    number."""
+    """What a length is before the first iteration, and by how much each iteration changes it, if by
+    a known number."""
 
     start: Affine
     step: int | None
@@ -38,22 +38,23 @@ class _Change:
 class CarriedTypes:
     """The lengths that change in one loop, each named by a marker in the types.
 
-    trip: the number of the trip in the body; the symbols made after it belong to one trip.
+    counter: the number of the iteration in the body; the symbols made after it belong to one
+    iteration.
     """
 
-    def __init__(self, facts: Facts, trip: Symbol) -> None:
+    def __init__(self, facts: Facts, counter: Symbol) -> None:
         self._facts = facts
-        self._trip = trip
+        self._counter = counter
         self._changes: dict[Affine, _Change] = {}
         self._markers: dict[Any, Affine] = {}
         self._found: dict[Affine, Affine] = {}
 
-    def bound(self, types: list[Type], trip: Affine | None = None) -> list[Type]:
+    def bound(self, types: list[Type], iteration: Affine | None = None) -> list[Type]:
         """The types of parameters (or results) with new symbols for what is not known of this
-        trip, or after this number of trips."""
+        iteration, or after this number of iterations."""
         self._found = {}
         fresh: dict[Affine, Affine] = {}
-        number = Affine.of(self._trip) if trip is None else trip
+        number = Affine.of(self._counter) if iteration is None else iteration
 
         def renew(length: Affine) -> Affine:
             change = self._changes.get(length)
@@ -67,8 +68,8 @@ class CarriedTypes:
         return [map_lengths(type_, renew) for type_ in types]
 
     @property
-    def counts_trips(self) -> bool:
-        """Whether a length depends on the number of the trip."""
+    def counts_iterations(self) -> bool:
+        """Whether a length depends on the number of the iteration."""
         return any(change.step is not None for change in self._changes.values())
 
     # -- the fixed point -------------------------------------------------------------------------
@@ -99,7 +100,7 @@ class CarriedTypes:
             return bool(facts.equal(assumed, found))
         if change.step is None:
             return facts.normalize(self._found.setdefault(assumed, found)) == facts.normalize(found)
-        following = change.start + (Affine.of(self._trip) + 1) * change.step
+        following = change.start + (Affine.of(self._counter) + 1) * change.step
         return facts.normalize(following) == facts.normalize(found)
 
     def first(self, type_: Type, inside: bool = False) -> Type:
@@ -107,7 +108,7 @@ class CarriedTypes:
         return self.widened(type_, type_, type_, inside)
 
     def widened(self, type_: Type, assumed: Type, found: Type, inside: bool = False) -> Type:
-        """The type of a parameter: without what is true of one trip only. type_: the join."""
+        """The type of a parameter: without what is true of one iteration only. type_: the join."""
         if isinstance(type_, Scalar):
             return Scalar(type_.dtype, type_.weak)
         if isinstance(type_, Sequence):
@@ -130,8 +131,8 @@ class CarriedTypes:
     def _widened(self, assumed: Affine, found: Affine, inside: bool) -> Affine:
         change = self._changes.get(assumed)
         if change is None and assumed == found:
-            is_of_one_trip = self._is_of_one_trip(found)
-            return self._marker(found, None, inside=inside) if is_of_one_trip else found
+            is_of_one_iteration = self._is_of_one_iteration(found)
+            return self._marker(found, None, inside=inside) if is_of_one_iteration else found
         if self._agrees(assumed, found):
             return assumed
         if change is not None:
@@ -141,15 +142,16 @@ class CarriedTypes:
         return self._marker(assumed, step, inside=inside)
 
     def _step(self, difference: Affine) -> int | None:
-        """What each trip adds to a length, if one trip, or `trip + 1` of them, add this."""
+        """What each iteration adds to a length, if one iteration, or `iteration + 1` of them, add
+        this."""
         difference = self._facts.normalize(difference)
-        if difference.known is None and difference.terms[0][0] is self._trip:
+        if difference.known is None and difference.terms[0][0] is self._counter:
             step = difference.terms[0][1]
-            return step if difference == (Affine.of(self._trip) + 1) * step else None
+            return step if difference == (Affine.of(self._counter) + 1) * step else None
         return difference.known
 
     def counted(self, start: Affine, step: int) -> Affine:
-        """An integer that each trip changes by the same number."""
+        """An integer that each iteration changes by the same number."""
         return self._marker(start, step) if step else start
 
     def _marker(
@@ -162,14 +164,14 @@ class CarriedTypes:
             self._changes[marker] = _Change(start, step)
         return self._markers[key]
 
-    def _is_of_one_trip(self, length: Affine) -> bool:
-        """Whether this speaks of what only one trip has: its number, what it computes."""
+    def _is_of_one_iteration(self, length: Affine) -> bool:
+        """Whether this speaks of what only one iteration has: its number, what it computes."""
         if length in self._changes:
             return False
-        return any(symbol.serial >= self._trip.serial for symbol in length.symbols())
+        return any(symbol.serial >= self._counter.serial for symbol in length.symbols())
 
     def is_outer(self, length: Affine | None) -> bool:
-        """Whether this is a length in terms of the arguments: the same in every trip."""
+        """Whether this is a length in terms of the arguments: the same in every iteration."""
         is_argument = self._facts.is_argument
         return length is not None and all(is_argument(symbol) for symbol, _ in length.terms)
 

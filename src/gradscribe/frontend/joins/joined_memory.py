@@ -2,8 +2,8 @@
 
 What comes out of a branch or loop under a name is memory of its own in the IR, whichever array it
 was on the path that was taken. Its handle comes out with it: in an object of the running program,
-which is bound to a name of its own (that no program can have) where a side or trip ends, and merged
-and carried as all names are:
+which is bound to a name of its own (that no program can have) where a side or iteration ends, and
+merged and carried as all names are:
 
     if flag:
         keep(y_kept)
@@ -170,7 +170,7 @@ class Handles:
             state.held.update(held)
 
     def end(self, keys: Iterable[Any]) -> bool:
-        """At the end of a trip; whether that could be foreseen."""
+        """At the end of an iteration; whether that could be foreseen."""
         if not kept_memory.hands_on(self._lowering):
             return True
         before = self.places - self._without
@@ -193,5 +193,5 @@ class Handles:
         return sorted(map(name_of, self.places - self._without))
 
     def take(self) -> None:
-        """In the beginning of a trip, or after the loop."""
+        """In the beginning of an iteration, or after the loop."""
         take(self._lowering, sorted(self.places - self._without, key=name_of))

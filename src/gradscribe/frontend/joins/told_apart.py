@@ -1,11 +1,11 @@
-"""Names that are one array or another from trip to trip of a loop, as in `p, q = q, p`; or one
-list, dict or object.
+"""Names that are one array or another from iteration to iteration of a loop, as in `p, q = q, p`;
+or one list, dict or object.
 
 What a loop carries is memory of its own in the IR, of which it is not known which array it was
 before. Where that has to be known (see `data.aliasing`), the arrays stay where they are, and what
 is carried is which of them the names are. All names of this kind make one tuple: it is one of a few
-(`(p, q)` or `(q, p)`). Flags tell which, and are all that is carried, besides arrays that a trip
-makes anew:
+(`(p, q)` or `(q, p)`). Flags tell which, and are all that is carried, besides arrays that an
+iteration makes anew:
 
     swapped = False
     for k in range(n):
@@ -52,7 +52,8 @@ from gradscribe.ir.core import Value
 from gradscribe.ir.types import BOOL, Type
 
 WHICH = "which arrays"
-"""The name (that no program can have) to which the tuple is bound where a trip begins or ends."""
+"""The name (that no program can have) to which the tuple is bound where an iteration begins or
+ends."""
 
 _MOST_KINDS, _MOST_PATHS = 6, 64
 _REFERENCES = (Ref, ListRef, DictRef, InstanceRef)
@@ -60,10 +61,11 @@ _REFERENCES = (Ref, ListRef, DictRef, InstanceRef)
 
 class ToldApart:
     """The names and attributes of one loop that are told apart. before: the state before it. live:
-    the names that are read after a trip, before they are bound anew; None if that is not known.
+    the names that are read after an iteration, before they are bound anew; None if that is not
+    known.
 
     kinds: what their tuple may be, and the types of its leaves. keys: all
-    that hold arrays from before the loop are tried once, to see what a trip makes of them.
+    that hold arrays from before the loop are tried once, to see what an iteration makes of them.
     """
 
     def __init__(self, lowering: Lowering, before: State, live: frozenset[str] | None) -> None:
@@ -91,7 +93,8 @@ class ToldApart:
         *others, last = self.kinds.values()
         return [type_ for types in others for type_ in (BOOL, *types)] + last
 
-    # -- before and after a trip -------------------------------------------------------------------
+    # -- before and after an iteration
+    # -------------------------------------------------------------------
 
     def enter(self, keys: Iterable[Any], state: State) -> None:
         """Bind the tuple before the loop. keys: what that carries. state: what is before it."""
@@ -109,7 +112,7 @@ class ToldApart:
         state.contents.update(self._lowering.contents)
 
     def end(self, keys: Iterable[Any]) -> bool:
-        """At the end of a trip; whether what its names are could be foreseen."""
+        """At the end of an iteration; whether what its names are could be foreseen."""
         if not aliasing.tells_apart(self._lowering):
             return True
         found = self._chosen([*self.keys, *(key for key in keys if key not in self.keys)])
@@ -123,7 +126,7 @@ class ToldApart:
         return before == self.kinds
 
     def take(self) -> None:
-        """Where a trip begins, or after the loop: let the names be what the tuple tells."""
+        """Where an iteration begins, or after the loop: let the names be what the tuple tells."""
         tree = self._lowering.frame.names.pop(WHICH, None)
         if tree is None:
             return
@@ -139,8 +142,8 @@ class ToldApart:
     # -- which names -------------------------------------------------------------------------------
 
     def _chosen(self, keys: list[Any]) -> list[Any]:
-        """Those that hold arrays from before the loop after a trip, or have held one that it stores
-        to; and those that have held one of these before it, which the others have now."""
+        """Those that hold arrays from before the loop after an iteration, or have held one that it
+        stores to; and those that have held one of these before it, which the others have now."""
         ends = {
             key: (self._start(key), self._own(self._end(key))) for key in keys if self._may_be(key)
         }
@@ -160,7 +163,7 @@ class ToldApart:
             chosen |= wider
 
     def _is_changed(self, item: Any) -> bool:
-        """Whether a trip stores to what was there before the loop."""
+        """Whether an iteration stores to what was there before the loop."""
         now, before = self._lowering.contents, self._before.contents
         return any(now[s] is not before.get(s) for s in storages(self._lowering, item))
 

@@ -110,7 +110,8 @@ def refuse_dtype(lowering: Lowering, node: Any) -> NoReturn:
 
 class _Search:
     """Of which classes numbers may be, and the items of arrays and of lists that arrays are made
-    of; in rounds: in each, what has been found before is what a loop hands on to its next trip.
+    of; in rounds: in each, what has been found before is what a loop hands on to its next
+    iteration.
 
     doubts: whether a number of which nothing is known is taken to be of any class below its type.
     carried: of the parameters of loops that have been lowered, where their values are from.
@@ -162,7 +163,8 @@ class _Search:
 
     def _of_parameter(self, value: Value) -> Classes:
         """What is given, or what a loop that is being lowered carries or runs over. An array is
-        taken for what it is in the first trip, until another trip shows that it is not."""
+        taken for what it is in the first iteration, until another iteration shows that it is
+        not."""
         loops = self.lowering.loops
         if isinstance(value.type, Scalar):
             is_input = value in self.lowering.outside.leaves

@@ -1,9 +1,9 @@
 """Whether an attribute that was stored on some paths is there when it is read.
 
-A branch hands on either its value or that there is none, and so does a loop whose trips all store
-it. Other loops hand on the value of the trips that stored it, undefined before; to read it then
-raises. Where Python would find something else instead (what the class has, a default), it matters
-whether it was stored.
+A branch hands on either its value or that there is none, and so does a loop whose iterations all
+store it. Other loops hand on the value of the iterations that stored it, undefined before; to read
+it then raises. Where Python would find something else instead (what the class has, a default), it
+matters whether it was stored.
 """
 
 from __future__ import annotations

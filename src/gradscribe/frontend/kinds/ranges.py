@@ -31,8 +31,8 @@ def backwards(lowering: Lowering, owner: Range) -> Range:
     if step == Static(1):
         last = lowering.operate(None, operator.sub, end, step)
     else:
-        trips = lowering.operate(None, operator.sub, length(lowering, owner), Static(1))
-        steps = lowering.operate(None, operator.mul, trips, step)
+        rest = lowering.operate(None, operator.sub, length(lowering, owner), Static(1))
+        steps = lowering.operate(None, operator.mul, rest, step)
         last = lowering.operate(None, operator.add, first, steps)
     before = lowering.operate(None, operator.sub, first, step)
     return Range(last, before, lowering.operate(None, operator.neg, step))

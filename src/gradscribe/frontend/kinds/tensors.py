@@ -162,11 +162,11 @@ def _refuse_shared(lowering: Lowering, node: Any, shared: str) -> None:
     )
 
 
-def refuse_numbers_shared_by_trips(
+def refuse_numbers_shared_by_iterations(
     lowering: Lowering, node: Any, parameters: Sequence[Value], carried: Sequence[Value]
 ) -> None:
     """After the body of a loop: a number that `op=` changes, and that another name stands for when
-    the next trip begins. parameters, carried: what the body is given, and what it gives."""
+    the next iteration begins. parameters, carried: what the body is given, and what it gives."""
     if not _knows_tensors(lowering):
         return
     for parameter, value in zip(parameters, carried, strict=True):
@@ -253,7 +253,7 @@ def _kind_of_item(item: Any) -> str:
 
 
 def _first(lowering: Lowering, item: Value) -> Value:
-    """What a carried value is in the first trip."""
+    """What a carried value is in the first iteration."""
     while item in lowering.loops.carried and lowering.loops.carried[item][2] is not item:
         item = lowering.loops.carried[item][2]
     return item

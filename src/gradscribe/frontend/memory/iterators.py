@@ -104,7 +104,9 @@ def _may_raise(lowering: Lowering, made: int) -> bool:
 def handed_over(lowering: Lowering, node: Any, turn: Storage) -> Iteration | None:
     """Hand an iterator to who takes its items; what is left of them, None if that is all."""
     flag, rest = lowering.contents[turn].values()
-    is_outside = bool(lowering.loops.trips) and turn.serial < lowering.loops.trips[-1].serial
+    is_outside = (
+        bool(lowering.loops.iterations) and turn.serial < lowering.loops.iterations[-1].serial
+    )
     is_known = isinstance(flag, Static) and isinstance(rest, (Static, Rest))
     if is_outside or not is_known or flag.value:
         what = "a loop takes the items of an iterator that is made before it"

@@ -10,11 +10,11 @@ it anew:
     remember(c_kept)                     scale_remembered(0.5)
     c = c_kept.copy()                    c = c_kept.copy()
 
-A handle stands in the block in which its array was made, so that all branches and trips in it use
-the same one. What a branch or loop has made, and leaves behind under another name, has no handle
-that could be seen after it (`Storage.kept`), unless that is handed on (`control.handed_on`), which
-is done where a call was found that may use it. What is in a list, or not made on each path, is
-refused then.
+A handle stands in the block in which its array was made, so that all branches and iterations in it
+use the same one. What a branch or loop has made, and leaves behind under another name, has no
+handle that could be seen after it (`Storage.kept`), unless that is handed on (`control.handed_on`),
+which is done where a call was found that may use it. What is in a list, or not made on each path,
+is refused then.
 """
 
 from __future__ import annotations
@@ -147,12 +147,12 @@ def enter_call(lowering: Lowering, node: Any, name: str) -> None:
 
 
 def renew_carried(lowering: Lowering, carried: Collection[Storage]) -> None:
-    """Before a loop, and at the end of each trip: what it carries is what the handles hold."""
+    """Before a loop, and at the end of each iteration: what it carries is what the handles hold."""
     _renew(lowering, {s: kept for s, kept in handle(lowering, ()).items() if s in carried})
 
 
-def begin_trip(lowering: Lowering, carried: Collection[Storage]) -> None:
-    """So it is in the beginning of a trip, and after the loop."""
+def begin_iteration(lowering: Lowering, carried: Collection[Storage]) -> None:
+    """So it is in the beginning of an iteration, and after the loop."""
     held = {s: lowering.contents[s] for s in handle(lowering, ()) if s in carried}
     lowering.kept.held.update(held)
 
@@ -233,7 +233,7 @@ def _origin(lowering: Lowering, storage: Storage, value: Value) -> tuple[Value, 
             value = made.operands[0]
         elif made is not None:
             return value, builder.block_of(value)
-        elif not lowering.loops.trips or _is_before(lowering, storage):
+        elif not lowering.loops.iterations or _is_before(lowering, storage):
             return value, builder.block_given(value)
         else:  # an item of what a loop runs over
             return value, builder.operations
@@ -241,7 +241,9 @@ def _origin(lowering: Lowering, storage: Storage, value: Value) -> tuple[Value, 
 
 def _is_before(lowering: Lowering, storage: Storage) -> bool:
     """Whether memory was there before all loops around."""
-    return storage in lowering.outside.entered or storage.serial < lowering.loops.trips[0].serial
+    return (
+        storage in lowering.outside.entered or storage.serial < lowering.loops.iterations[0].serial
+    )
 
 
 def _name(lowering: Lowering, storage: Storage) -> str:

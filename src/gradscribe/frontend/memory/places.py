@@ -128,8 +128,8 @@ def _read_again(lowering: Lowering, items: Iterable[Storage]) -> None:
 
 
 def renew(lowering: Lowering, before: State, after: tuple[State, ...]) -> None:
-    """After a loop or branch (or at the beginning of a trip), whose sides have ended in `after`:
-    the items that are at their places on every side are so still, and are read again."""
+    """After a loop or branch (or at the beginning of an iteration), whose sides have ended in
+    `after`: the items that are at their places on every side are so still, and are read again."""
     kept = [item for item in before.places if is_settled(before, item)]
     _read_again(
         lowering, [item for item in kept if all(is_settled(state, item) for state in after)]

@@ -29,12 +29,12 @@ def storages(lowering: Lowering, *items: Any) -> Iterator[Storage]:
 
 def hold(lowering: Lowering, storage: Storage, items: Iterable[Any], before: bool = False) -> None:
     """Note that the list in this storage holds the very objects that these values are. It may
-    hold one twice, if it holds it already, or if another trip of a loop may put it there.
+    hold one twice, if it holds it already, or if another iteration of a loop may put it there.
 
-    before: it held them before the trips of the loops around.
+    before: it held them before the iterations of the loops around.
     """
     present = set[Storage]() if before else set(storage.holds)
-    start = 0 if before or not lowering.loops.trips else lowering.loops.trips[-1].serial
+    start = 0 if before or not lowering.loops.iterations else lowering.loops.iterations[-1].serial
     for item in items:
         if isinstance(item, FlatRef):
             raise UnsupportedError(

@@ -63,8 +63,8 @@ def _unbound_local(name: str) -> UnboundLocalError:
 
 
 def read_late(lowering: Lowering, name: Unbound) -> NoReturn:
-    """A trip of a loop reads what it binds only later: the loop is lowered again, unless it is
-    only tried to see what the name is bound to."""
+    """An iteration of a loop reads what it binds only later: the loop is lowered again, unless it
+    is only tried to see what the name is bound to."""
     carried, entry = name.loop
     if entry.mode == "probe":
         raise NotYetKnownError(None, lowering.builder.location)
@@ -72,8 +72,8 @@ def read_late(lowering: Lowering, name: Unbound) -> NoReturn:
 
 
 def _is_tried(lowering: Lowering, entry: Entry) -> bool:
-    """Whether a `try` handles what Python raises where a trip reads a name that has no value yet,
-    and the loop is only tried to see what the name is bound to."""
+    """Whether a `try` handles what Python raises where an iteration reads a name that has no value
+    yet, and the loop is only tried to see what the name is bound to."""
     classes = (cls for _, caught in lowering.exceptions.attempts for cls in caught)
     entry.is_tried |= any(issubclass(UnboundLocalError, cls) for cls in classes)
     return entry.is_tried and entry.mode == "probe"

@@ -191,7 +191,7 @@ def _as_made(lowering: Lowering, value: Value, changed: bool) -> Value | None:
         made = lowering.builder.definition(value)
         if value in lowering.loops.carried:
             entry, _, initial = lowering.loops.carried[value]
-            if not is_memory(entry.key):  # a name: of what a trip leaves in it
+            if not is_memory(entry.key):  # a name: of what an iteration leaves in it
                 return None
             is_stored, value = True, initial
         elif made is None:

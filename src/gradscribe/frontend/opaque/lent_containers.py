@@ -5,8 +5,8 @@ What it may keep, it finds again in later calls: the object is one and the same 
 the handle of an array is (see `kept_memory`). What holds of both:
 
 - Before each call of unread code, and where a part of the program ends in which something was made
-  (a trip, a side of a branch, a function), all that such code may see is brought into step: what it
-  has kept, and what was put into that since, whether or not the program reads it again.
+  (an iteration, a side of a branch, a function), all that such code may see is brought into step:
+  what it has kept, and what was put into that since, whether or not the program reads it again.
 - After the call, all is read again that the program may read, by any name or by way of memory that
   may be the same, or that may have to be brought into step once more.
 
@@ -102,7 +102,7 @@ def make_again(lowering: Lowering) -> None:
 
 
 def leave(lowering: Lowering, before: State) -> None:
-    """Do the same where a trip ends, or a side of a branch, for what was made in it."""
+    """Do the same where an iteration ends, or a side of a branch, for what was made in it."""
     at_the_end(lowering, before.contents.keys() | lowering.outside.entered.keys())
 
 
@@ -187,8 +187,8 @@ def is_lent(lowering: Lowering, node: Any, item: Container) -> bool:
 
 
 def _new(lowering: Lowering, item: Container) -> Lent:
-    """An empty object: where the trip begins, or the function, that the container was made in, so
-    that all branches and trips in that use the same one."""
+    """An empty object: where the iteration begins, or the function, that the container was made in,
+    so that all branches and iterations in that use the same one."""
     kind = KINDS[type(item)]
     callee, given, cls = kind.empty(item)
     block = _block_of(lowering, item.storage)
@@ -199,9 +199,9 @@ def _new(lowering: Lowering, item: Container) -> Lent:
 
 def _block_of(lowering: Lowering, storage: Storage) -> list[Operation]:
     if storage not in lowering.outside.entered:
-        for trip in reversed(lowering.loops.trips):
-            if trip.serial < storage.serial:
-                return trip.operations
+        for iteration in reversed(lowering.loops.iterations):
+            if iteration.serial < storage.serial:
+                return iteration.operations
     return lowering.builder.body
 
 

@@ -47,22 +47,24 @@ class Part:
 
 @dataclass
 class Assumed:
-    """What is assumed of the leaves that a trip begins with, as it is true of the first trip's.
+    """What is assumed of the leaves that an iteration begins with, as it is true of the first
+    iteration's.
 
-    holds: the leaves of which it is. refuted: those of which a trip has shown that it is not.
+    holds: the leaves of which it is. refuted: those of which an iteration has shown that it is not.
     """
 
     holds: set[int] = field(default_factory=set)
     refuted: set[int] = field(default_factory=set)
 
     def assume(self, number: int) -> bool:
-        """Whether it may be, of a leaf of which it is true in the first trip."""
+        """Whether it may be, of a leaf of which it is true in the first iteration."""
         if number not in self.refuted:
             self.holds.add(number)
         return number not in self.refuted
 
     def settle(self, is_true: Callable[[int], bool]) -> bool:
-        """Whether it is true of what a trip ends with; it may be so if it is of other leaves."""
+        """Whether it is true of what an iteration ends with; it may be so if it is of other
+        leaves."""
         refuted, asked = set[int](), set[int]()
         while new := self.holds - asked:
             asked |= new
@@ -79,14 +81,14 @@ class Entry:
     parts: what each part refers to. contiguous: the leaves that lie in C order. without_integers:
     the arrays that have the floating dtype which their type says (see `number_classes`).
 
-    leaves: it is taken apart; types are those of the leaves. list: a list of known structure
-    that becomes one of unknown length. object: one object, as long as no trip binds another.
-    late: it has no value on entry, or one of another kind, and has to be assigned in each trip
-    before it is read. probe: the same, where a trip reads it; the paths that read it are left
-    out, to find out what the others make of it. either: it is of one kind or of another
-    (`choice`); found, found_types: its kind at the end of a trip, and the types of its leaves.
+    leaves: it is taken apart; types are those of the leaves. list: a list of known structure that
+    becomes one of unknown length. object: one object, as long as no iteration binds another. late:
+    it has no value on entry, or one of another kind, and has to be assigned in each iteration
+    before it is read. probe: the same, where an iteration reads it; the paths that read it are left
+    out, to find out what the others make of it. either: it is of one kind or of another (`choice`);
+    found, found_types: its kind at the end of an iteration, and the types of its leaves.
 
-    survives: a path through the body leaves a late name what the trip before has made of it.
+    survives: a path through the body leaves a late name what the iteration before has made of it.
     survivor: such a name, before it is given an undefined start.
     is_tried: whether a `try` handles that it has no value.
     expected: the types that held in an earlier attempt (see `attempts`).

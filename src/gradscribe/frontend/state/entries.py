@@ -143,5 +143,6 @@ class EntryMethods:
         return self.entries.listed(self, node, arguments, keywords)
 
     def leave(self, before: Any) -> None:
-        """Bring into step, where a trip or a side of a branch ends, what unread code may see."""
+        """Bring into step, where an iteration or a side of a branch ends, what unread code may
+        see."""
         self.entries.leave(self, before)

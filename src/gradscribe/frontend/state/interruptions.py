@@ -127,7 +127,8 @@ class SplitError(Exception):
 
 
 class LateReadError(Exception):
-    """A trip reads a name that has no value, or one of another kind, before the first trip."""
+    """An iteration reads a name that has no value, or one of another kind, before the first
+    iteration."""
 
     def __init__(self, carried: object, entry: Entry) -> None:
         self.carried = carried

@@ -136,9 +136,9 @@ class Outside:
 
 
 @dataclass(eq=False, slots=True)
-class Trip:
-    """A trip of a loop. serial: what is made in it has a storage of a greater number. operations:
-    the block of the loop."""
+class LoopIteration:
+    """An iteration of a loop. serial: what is made in it has a storage of a greater number.
+    operations: the block of the loop."""
 
     serial: int
     operations: list[Operation]
@@ -172,7 +172,7 @@ class Loops:
     """The loops that are being lowered.
 
     carried: of their parameters, what carries them (with its initial value); rows: the arrays that
-    they are the rows of. trips: those that are being lowered, the innermost one last.
+    they are the rows of. iterations: those that are being lowered, the innermost one last.
     iterable: the expression that takes items one by one, as a `for` does. iterated: the arrays and
     lists that are run over now; sliced: the lists of which a slice is, item by item. attempts:
     those at the innermost loop. told: the attributes that loops have left, where it is
@@ -181,7 +181,7 @@ class Loops:
 
     carried: dict[Value, tuple[Entry, int, Value]] = field(default_factory=dict)
     rows: dict[Value, Value] = field(default_factory=dict)
-    trips: list[Trip] = field(default_factory=list)
+    iterations: list[LoopIteration] = field(default_factory=list)
     iterable: Any = None
     iterated: list[Ref | ListRef] = field(default_factory=list)
     sliced: list[Storage] = field(default_factory=list)

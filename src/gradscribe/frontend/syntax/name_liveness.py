@@ -105,7 +105,7 @@ class _Liveness:
         return out | reads_of(node)
 
     def _loop(self, node: Any, out: Names, header: Any, bound: Names) -> Names:
-        """Each trip may be followed by the next one."""
+        """Each iteration may be followed by the next one."""
         head = self.block(node.orelse, out) | out | reads_of(header)
         while True:
             self._loops.append((out, head))

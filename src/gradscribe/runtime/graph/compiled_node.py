@@ -66,7 +66,7 @@ class CompiledNode(OperationNode):
         return [*super().__dir__(), "run"]
 
     def run(self) -> Graph:
-        """What the recorded call did: the branch taken at every `if`, the trips of every loop.
+        """What the recorded call did: the branch taken at every `if`, the iterations of every loop.
 
         The function runs once more for this, on the same arguments and the same random numbers.
         It prints nothing then; whatever else it does besides computing (the body of a

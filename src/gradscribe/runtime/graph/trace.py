@@ -1,7 +1,7 @@
 """What one run of a generated function did: `gs.trace` and `grad_fn.run()`.
 
 The text of the function is parsed once more, and calls that note what happens are put into it:
-which way each `if` went, each trip of each loop, what each statement gave. Only this variant
+which way each `if` went, each iteration of each loop, what each statement gave. Only this variant
 pays for the notes.
 """
 
@@ -25,8 +25,8 @@ _WIDTH = 40
 class Step:
     """One thing that a run did.
 
-    depth: how far inside of branches, loops and trips. kind: "statement", "branch", "else", "loop"
-    or "trip". detail: what came of it. reads, writes: the names that a statement uses.
+    depth: how far inside of branches, loops and iterations. kind: "statement", "branch", "else",
+    "loop" or "iteration". detail: what came of it. reads, writes: the names that a statement uses.
     """
 
     depth: int
@@ -47,10 +47,10 @@ class Branch:
 
 @dataclass(frozen=True)
 class Loop:
-    """The head of a loop, and how many trips it made."""
+    """The head of a loop, and how many iterations it made."""
 
     text: str
-    trips: int
+    iterations: int
 
 
 class Graph:
@@ -74,15 +74,15 @@ class Graph:
 
     @property
     def loops(self) -> tuple[Loop, ...]:
-        """The loops that were entered, and the trips that each made."""
+        """The loops that were entered, and the iterations that each made."""
         return tuple(
-            Loop(step.text, self._trips(position))
+            Loop(step.text, self._iterations(position))
             for position, step in enumerate(self.steps)
             if step.kind == "loop"
         )
 
-    def _trips(self, position: int) -> int:
-        return sum(step.kind == "trip" for step in self._children(position))
+    def _iterations(self, position: int) -> int:
+        return sum(step.kind == "iteration" for step in self._children(position))
 
     def _children(self, position: int) -> Iterator[Step]:
         """The steps right below one."""
@@ -103,11 +103,11 @@ class Graph:
         number = 0
         for (head, body), group in itertools.groupby(blocks, lambda block: (block[0], block[1])):
             count = len(list(group))
-            if head != "trip":
+            if head != "iteration":
                 lines += [head, *body] * count
                 continue
             first, number = number + 1, number + count
-            span = f"trip {first}" if count == 1 else f"trips {first} to {number}"
+            span = f"iteration {first}" if count == 1 else f"iterations {first} to {number}"
             lines += [f"{self._indent(start)}{span}", *body]
         return lines
 
@@ -122,12 +122,12 @@ class Graph:
     def _block(self, position: int, stop: int) -> tuple[str, tuple[str, ...]]:
         step = self.steps[position]
         body = tuple(self._lines(position + 1, stop))
-        if step.kind == "trip":
-            return "trip", body
+        if step.kind == "iteration":
+            return "iteration", body
         detail = step.detail
         if step.kind == "loop":
-            trips = self._trips(position)
-            detail = "1 trip" if trips == 1 else f"{trips} trips"
+            iterations = self._iterations(position)
+            detail = "1 iteration" if iterations == 1 else f"{iterations} iterations"
         return f"{self._indent(position) + step.text:<{_WIDTH}}  {detail}".rstrip(), body
 
     def to_dot(self) -> str:
@@ -216,8 +216,8 @@ class _Notes:
         depth = self.base + step.depth
         self.steps.append(Step(depth, step.kind, step.text, detail, step.reads, step.writes))
 
-    def _trip(self, place: int) -> None:
-        self.steps.append(Step(self.base + self.places[place].depth + 1, "trip", "trip"))
+    def _iteration(self, place: int) -> None:
+        self.steps.append(Step(self.base + self.places[place].depth + 1, "iteration", "iteration"))
 
     def branch(self, place: int, condition: Any) -> Any:
         self._add(place, "taken" if condition else "not taken")
@@ -228,13 +228,13 @@ class _Notes:
 
     def again(self, place: int, condition: Any) -> Any:
         if condition:
-            self._trip(place)
+            self._iteration(place)
         return condition
 
     def loop(self, place: int, items: Iterable[Any]) -> Iterator[Any]:
         self._add(place)
         for item in items:
-            self._trip(place)
+            self._iteration(place)
             yield item
 
     def did(self, place: int, *values: Any) -> None:

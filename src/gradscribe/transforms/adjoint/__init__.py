@@ -103,11 +103,10 @@ def differentiate(
 
     inline: inlines the rules of primitives. seeded: the leaves of the result that have cotangents
     (None: all differentiable ones). seed_type: the type of the cotangent of a result. activity:
-    what is active, where that is known.
-    The first sweep finds which stored-to arrays the adjoint reads inside of loops; if there are
-    any, a second one undoes the stores to them. (Likewise for carried cotangents of which a trip
-    may leave none.) What was kept then tells what need not be, as it is soon computed again; a
-    last sweep does that.
+    what is active, where that is known. The first sweep finds which stored-to arrays the adjoint
+    reads inside of loops; if there are any, a second one undoes the stores to them. (Likewise for
+    carried cotangents of which an iteration may leave none.) What was kept then tells what need not
+    be, as it is soon computed again; a last sweep does that.
     """
     if activity is None:
         refuse_opaque(function, frozenset(active))

@@ -26,8 +26,8 @@ class Context:
     derivative, and may be infinite. undefined: the values that may be; absent: the flags that tell
     of them. asks_presence: whether anything depends on which cotangents there are at run time;
     present: the flag that tells whether there is the one that is handed on now (None: there is);
-    uncertain: the values that loops carry of which a trip may leave none; missing: those that were
-    found to be.
+    uncertain: the values that loops carry of which an iteration may leave none; missing: those that
+    were found to be.
     """
 
     function: Function

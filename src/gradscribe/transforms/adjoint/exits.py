@@ -1,11 +1,11 @@
-"""What a loop carries out of its last trip alone: the value of a `return` in it.
+"""What a loop carries out of its last iteration alone: the value of a `return` in it.
 
     for x in xs:                     for x in reversed(xs):
         if x > 1:                        if x > 1:
             return x * x                     d_x = d_result * 2 * x
 
-The cotangent of such a value is the same for all trips of the mirror, of which only the first one
-reads it.
+The cotangent of such a value is the same for all iterations of the mirror, of which only the first
+one reads it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from gradscribe.transforms.analyses.def_use import DefUse
 
 
 def is_made_at_exit(loop: Operation, position: int, structure: DefUse) -> bool:
-    """Whether the carried value at this position is undefined until a trip that leaves the loop
-    makes it."""
+    """Whether the carried value at this position is undefined until an iteration that leaves the
+    loop makes it."""
     parts = Loop(loop)
     carried = parts.carried[position]
     if not parts.exits or not structure.is_undefined(carried.initial):

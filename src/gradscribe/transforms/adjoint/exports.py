@@ -34,10 +34,10 @@ from gradscribe.transforms.building import view_at
 @dataclass
 class _LoopExports:
     """What a loop provides besides its own results: records by collected value, and the number
-    of its trips."""
+    of its iterations."""
 
     records: dict[Value, Value] = field(default_factory=dict)
-    trips: Value | None = None
+    iterations: Value | None = None
 
 
 class Exports:
@@ -54,7 +54,7 @@ class Exports:
         self._calls: dict[Operation, tuple[Callee, Value]] = {}
 
     def record(self, loop: Operation, value: Value) -> Value:
-        """The record of a value of the loop's body, one element a trip."""
+        """The record of a value of the loop's body, one element an iteration."""
         records = self._loops.setdefault(loop, _LoopExports()).records
         if value not in records:
             is_undo = any(value is old for _, old in self._overwritten.values())
@@ -62,13 +62,13 @@ class Exports:
             records[value] = self._new(loop, Value(Collected(value.type), name))
         return records[value]
 
-    def trips(self, loop: Operation) -> Value:
-        """How many trips the loop made."""
+    def iterations(self, loop: Operation) -> Value:
+        """How many iterations the loop made."""
         exports = self._loops.setdefault(loop, _LoopExports())
-        if exports.trips is None:
-            type_ = replace(INT, value=Affine.of(Symbol("trips", 0)))
-            exports.trips = self._new(loop, Value(type_, "trips"))
-        return exports.trips
+        if exports.iterations is None:
+            type_ = replace(INT, value=Affine.of(Symbol("iterations", 0)))
+            exports.iterations = self._new(loop, Value(type_, "iterations"))
+        return exports.iterations
 
     def out_of_branch(self, operation: Operation, side: int, value: Value) -> Value:
         """A value of one side of an `if`, visible after it (undefined on the other side)."""
@@ -170,8 +170,8 @@ class Exports:
         """The loop that collects, and the operations it needs before it."""
         shape: LoopShape = loop.attributes["shape"]
         before: list[Operation] = []
-        if exports.trips is not None:
-            loop, before = self._counting(loop, exports.trips)
+        if exports.iterations is not None:
+            loop, before = self._counting(loop, exports.iterations)
             shape = loop.attributes["shape"]
         body = loop.regions[0]
         body = replace(body, yields=(*body.yields, *exports.records))
@@ -184,20 +184,20 @@ class Exports:
         )
         return loop, before
 
-    def _counting(self, loop: Operation, trips: Value) -> tuple[Operation, list[Operation]]:
-        """The loop that carries the number of its trips besides, and the initial 0."""
+    def _counting(self, loop: Operation, iterations: Value) -> tuple[Operation, list[Operation]]:
+        """The loop that carries the number of its iterations besides, and the initial 0."""
         parts = Loop(loop)
         shape = parts.shape
         builder = Builder(self._facts)
         builder.location = loop.location
         zero = builder.call(CONSTANT, {"value": 0})
         before = list(builder.operations)
-        counters = [builder.named(INT, "trips") for _ in loop.regions]
+        counters = [builder.named(INT, "iterations") for _ in loop.regions]
         with builder.block() as counting:
             one = builder.call(CONSTANT, {"value": 1})
             add = PRIMITIVES[operator.add]
             arguments = {"x": counters[0], "y": one}
-            after = builder.call(add, arguments, name="trips", callee=operator.add)
+            after = builder.call(add, arguments, name="iterations", callee=operator.add)
         body, *conditions = loop.regions
         body = Block(
             (*body.parameters, counters[0]),
@@ -210,7 +210,7 @@ class Exports:
         counted = replace(
             loop,
             operands=(*loop.operands, zero),
-            results=(*parts.results, trips, *parts.collected),
+            results=(*parts.results, iterations, *parts.collected),
             attributes={**loop.attributes, "shape": replace(shape, carried=shape.carried + 1)},
             regions=tuple(regions),
         )

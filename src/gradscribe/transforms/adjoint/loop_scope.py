@@ -1,10 +1,10 @@
-"""The mirror of a loop: the loop backwards (its trips: `trips`). It carries
+"""The mirror of a loop: the loop backwards (its iterations: `iterations`). It carries
 
 - the cotangents of the primal's carried values;
 - an accumulator for the cotangent of every outer value that the body reads;
-- for arrays that are restored, the array as it is after the mirrored trip.
+- for arrays that are restored, the array as it is after the mirrored iteration.
 
-What it needs of each trip besides comes from the records that the primal loop collects. The
+What it needs of each iteration besides comes from the records that the primal loop collects. The
 adjoint of an adjoint meets loops that consume records, too: their mirrors collect the cotangents
 of the items, and those are what the mirrors of the loops that made the records consume.
 """
@@ -21,9 +21,9 @@ from gradscribe.ir.types import BOOL, Array, Collected, Sequence, Type
 from gradscribe.primitives.control import SET
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
 from gradscribe.transforms.adjoint.exits import cotangent_at_exit, is_made_at_exit
+from gradscribe.transforms.adjoint.iterations import IterationScope
 from gradscribe.transforms.adjoint.projection import zero
 from gradscribe.transforms.adjoint.scopes import Scope
-from gradscribe.transforms.adjoint.trips import TripScope
 from gradscribe.transforms.derivatives.cotangents import (
     add,
     carried_type,
@@ -45,7 +45,7 @@ class _Carried:
     result: Value | None = None
 
 
-class LoopScope(TripScope):
+class LoopScope(IterationScope):
     """The mirror of a loop's body, and what the mirrored loop runs over and carries."""
 
     def __init__(self, parent: Scope, loop: Operation) -> None:
@@ -87,7 +87,7 @@ class LoopScope(TripScope):
         initial, masked = self.parent.cotangent(value), self.context.masked
         parameter = Value(carried_type(value.type), name_of(value))
         if initial is None or initial in masked:
-            masked.add(parameter)  # until a trip adds to all of it
+            masked.add(parameter)  # until an iteration adds to all of it
         if initial is None:
             initial = zero(self.parent, value)
             self.untouched.add(value)
@@ -114,8 +114,8 @@ class LoopScope(TripScope):
         return constant(self.parent.builder, False) if self.context.asks_presence else None
 
     def _carry_presence(self, value: Value, present: Value) -> tuple[Value, Value]:
-        """Carry the flag of a cotangent, which is that of `value` after a trip is mirrored; as it
-        is in the trip, and after the loop."""
+        """Carry the flag of a cotangent, which is that of `value` after an iteration is mirrored;
+        as it is in the iteration, and after the loop."""
         parameter, result = Value(BOOL), Value(BOOL)
 
         def following() -> Value:
@@ -127,15 +127,15 @@ class LoopScope(TripScope):
         return parameter, result
 
     def is_first(self, value: Value) -> bool:
-        """Whether nothing was added yet, in any trip, to the item of this trip in the cotangent
-        (zeros) of an outer value: in the trips, only its items are used."""
+        """Whether nothing was added yet, in any iteration, to the item of this iteration in the
+        cotangent (zeros) of an outer value: in the iterations, only its items are used."""
         accumulator = self.accumulators.get(value)
         if value not in self.untouched or accumulator is None or self._is_used_whole(value):
             return False
         return self.cotangents[value] is accumulator.parameter
 
     def _is_used_whole(self, value: Value) -> bool:
-        """Whether the trips use an array or list that they run over in other ways, too."""
+        """Whether the iterations use an array or list that they run over in other ways, too."""
         return self.parts.iterables.count(value) > 1 or any(
             _reads(r, value) for r in self.loop.regions
         )
@@ -245,14 +245,15 @@ class LoopScope(TripScope):
         return {item: record for record, item in found.items()}
 
     def _consume_cotangents(self) -> None:
-        """Give what the primal collects in a trip the element of its record's cotangent."""
+        """Give what the primal collects in an iteration the element of its record's cotangent."""
         for value, record in self.parts.records:
             given = self.parent.cotangents.get(record)
             if given is not None and value in self.context.active:
                 self.contribute(value, self._element(given, value))
 
     def _collect(self, position: int, cotangent: Value) -> None:
-        """Collect the cotangent of an item of a record: those of all trips are the record's."""
+        """Collect the cotangent of an item of a record: those of all iterations are the
+        record's."""
         (record,) = self.operands_of(position)
         other = self.collected.get(record)
         if other is not None:
@@ -270,7 +271,7 @@ class LoopScope(TripScope):
         return found
 
     def _element(self, record: Value, like: Value) -> Value:
-        """The element of this trip of a record of cotangents."""
+        """The element of this iteration of a record of cotangents."""
         assert isinstance(record.type, Collected)
         element = Value(record.type.item, name_of(like))
         if record in self.context.masked:
@@ -295,7 +296,8 @@ class LoopScope(TripScope):
         return found
 
     def _carry_primal(self, first: Value, last: Value, final: Value, initial: Value) -> None:
-        """Carry a primal value backwards: in the mirror of a trip, its value after the trip."""
+        """Carry a primal value backwards: in the mirror of an iteration, its value after the
+        iteration."""
         parameter = Value(last.type, last.name or first.name)
 
         def finish(result: Value) -> None:
@@ -305,8 +307,8 @@ class LoopScope(TripScope):
         self.imported.setdefault(last, parameter)
 
     def _carry_instead_of_recording(self) -> None:
-        """Of a carried value, a trip reads the record both before and after it: the one after
-        is the one before of the trip mirrored just now."""
+        """Of a carried value, an iteration reads the record both before and after it: the one after
+        is the one before of the iteration mirrored just now."""
         for _, first, last, result, _ in self.parts.carried:
             before, after = self.records.get(first), self.records.get(last)
             if before is None or after is None or before is after:
@@ -330,7 +332,7 @@ class LoopScope(TripScope):
         carried_values = [*self.carried, *self.accumulators.values(), *self.flags]
         yields += [carried.next() for carried in (*self.accumulators.values(), *self.flags)]
         if not any(iterable.kind != "collected" for iterable in self.iterables):
-            self._count_trips()
+            self._count_iterations()
         order = {"range": 0, "array": 1, "sequence": 1, "collected": 2}
         iterables = sorted(self.iterables, key=lambda iterable: order[iterable.kind])
         parameters = [i.item for i in iterables] + [c.parameter for c in carried_values]
@@ -361,7 +363,7 @@ class LoopScope(TripScope):
                 self.context.masked.add(result)
 
     def _find_missing(self) -> None:
-        """Note which of the carried cotangents a trip may leave none of."""
+        """Note which of the carried cotangents an iteration may leave none of."""
         if self.context.asks_presence:
             self.context.missing.update(
                 first
@@ -369,7 +371,7 @@ class LoopScope(TripScope):
                 if first not in self.cotangents or self.presences.get(first) is not None
             )
 
-    def _count_trips(self) -> None:
+    def _count_iterations(self) -> None:
         """Make the loop run over something that takes no record."""
         if self.runs_to_the_end and self.shape.iterables[0] == "range":
             self.item(0)

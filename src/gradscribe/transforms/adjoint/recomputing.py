@@ -40,7 +40,7 @@ class _Derivation:
 def choose(context: Context) -> Choice:
     """What the next sweep should not keep, after one that kept `context.kept`: what takes little
     effort to compute of other kept values; and of one more value that is kept in place of
-    several, or once for all trips of an inner loop."""
+    several, or once for all iterations of an inner loop."""
     kept = context.kept - _carried_on(context)
     derivations = {
         value: found
@@ -116,7 +116,7 @@ def _is_free(context: Context, value: Value) -> bool:
 
 
 def _carried_on(context: Context) -> set[Value]:
-    """What loops carry to the next trip, whose record is at hand in the mirror already."""
+    """What loops carry to the next iteration, whose record is at hand in the mirror already."""
     loops = {loop for v in context.kept if (loop := _loop_around(context, v)) is not None}
     found: set[Value] = set()
     for loop in loops:
@@ -147,7 +147,7 @@ def _rank(value: Value) -> int:
 
 
 def _is_inside_loop(context: Context, value: Value, home: Block) -> bool:
-    """Whether a value is made anew in each trip of a loop in this block."""
+    """Whether a value is made anew in each iteration of a loop in this block."""
     structure, block = context.structure, context.structure.block_of[value]
     while block is not home and block in structure.owner:
         owner = structure.owner[block]
@@ -186,7 +186,7 @@ def _only_reads(operation: Operation, value: Value) -> bool:
 
 
 def _is_better_restored(context: Context, source: Value, values: list[Value]) -> bool:
-    """Whether several values of one trip are computed of an array before the only store to it,
+    """Whether several values of one iteration are computed of an array before the only store to it,
     so that what the store overwrites may be kept instead of them."""
     structure = context.structure
     block = structure.block_of[source]

@@ -19,8 +19,8 @@ from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.transforms.adjoint.least_record import least_record
 from gradscribe.transforms.analyses.costs import is_cheap
 from gradscribe.transforms.analyses.definedness import possibly_undefined
+from gradscribe.transforms.passes.records.iteration_counts import count_by_records
 from gradscribe.transforms.passes.records.pack_records import pack_records
-from gradscribe.transforms.passes.records.trip_counts import count_by_records
 from gradscribe.transforms.passes.shape_sources import choose_shape_sources
 from gradscribe.transforms.passes.simplify import simplify
 from gradscribe.transforms.passes.simplify.rewriter import RECORD

@@ -2,8 +2,8 @@
 
 A value is *varied* if it depends on an active argument through differentiable operations, and
 *useful* if a differentiable result depends on it likewise. Active is what is both. Dependence
-through loops is followed round the carried values, conditions are not (a derivative holds for
-the branches and trips that were taken). Of a function that is called, active are those parameters
+through loops is followed round the carried values, conditions are not (a derivative holds for the
+branches and iterations that were taken). Of a function that is called, active are those parameters
 and results that are so in some call of it.
 
 Comparisons, integers and the operations that are entered as constant (`stop_gradient`, creation

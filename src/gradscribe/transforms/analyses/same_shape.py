@@ -58,7 +58,7 @@ def _lists(structure: DefUse, value: Value) -> tuple[Value, ...]:
 
 
 def _keeps_length(structure: DefUse, loop: Operation, initial: Value) -> bool:
-    """Whether what a loop carries from a list is, in each trip, the list with items stored."""
+    """Whether what a loop carries from a list is, in each iteration, the list with items stored."""
     return all(
         _is_stored_to(structure, carried.following, carried.parameter)
         for carried in Loop(loop).carried

@@ -1,11 +1,11 @@
-"""Hoist: what every trip of a loop computes alike is computed once, before the loop.
+"""Hoist: what every iteration of a loop computes alike is computed once, before the loop.
 
-Assumes a simplified function in value semantics. Guarantees the same results: an operation moves
-in front of the loop whose body it stands in, if its operands are made outside, it has no effect,
-and it cannot raise where the loop might make no trip. Only what costs more than to compute it
+Assumes a simplified function in value semantics. Guarantees the same results: an operation moves in
+front of the loop whose body it stands in, if its operands are made outside, it has no effect, and
+it cannot raise where the loop might make no iteration. Only what costs more than to compute it
 again is worth a name (see `costs`), with the operations it is made of; so it is not recorded in
-every trip, and its derivative is taken once. Arrays that the loop stores to stay: each trip needs
-a new one.
+every iteration, and its derivative is taken once. Arrays that the loop stores to stay: each
+iteration needs a new one.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ class _Hoisting:
         return list(wanted), replace(loop, regions=(replace(body, operations=rest), *test))
 
     def _alike(self, loop: Operation, body: Block) -> list[Operation]:
-        """The operations of a body that give the same in every trip and may run before it."""
+        """The operations of a body that give the same in every iteration and may run before it."""
         here = {result for o in body.operations for result in o.results} | set(body.parameters)
-        starts, found = self._makes_a_trip(loop), []
+        starts, found = self._makes_an_iteration(loop), []
         for operation in body.operations:
             if not here.isdisjoint(operation.operands) or not self._may_move(operation):
                 starts = starts and not has_effect(operation)
@@ -102,7 +102,7 @@ class _Hoisting:
             isinstance(result.type, Array) and not self._structure.is_stored(result)
         )
 
-    def _makes_a_trip(self, loop: Operation) -> bool:
+    def _makes_an_iteration(self, loop: Operation) -> bool:
         """Whether it is known that the body of a loop runs."""
         parts = Loop(loop)
         shape = parts.shape

@@ -1,7 +1,7 @@
 """Forward mode through `if` and `loop`: tangents flow beside the values, by the same ways.
 
 Each active result, carried value, item and record gets a second one for its tangent. Conditions,
-exits and the number of trips stay as they are.
+exits and the number of iterations stay as they are.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ class _Loop:
 
     def _carry(self, values: Sequence[Value], given: Sequence[Value]) -> list[Value]:
         """Tangents for those of the carried values that have one. given: what they are, at the
-        start or after the last trip."""
+        start or after the last iteration."""
         tangents = []
         for value, source in zip(
             _select(values, self.carried), _select(given, self.carried), strict=True

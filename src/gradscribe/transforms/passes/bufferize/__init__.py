@@ -8,7 +8,7 @@ and the leaves of the result share memory neither with them nor with each other.
 
 A view that is read after a store to its base is copied where it is taken (only the part is
 copied, not the base); otherwise the stored-to array is copied before the store, and before
-the loops that carry it where the first trip alone needs that. `in_place` says which operations
+the loops that carry it where the first iteration alone needs that. `in_place` says which operations
 reuse what they own (`d_h *= t`), and which stores make a new array instead.
 
 Assumes a verified function in value semantics; the result is one too, so it can be run and

@@ -7,7 +7,7 @@ between values, not sets of allocation sites: two carried arrays that a loop per
 (`u, un = un, u`) never alias.
 
 What comes from outside (parameters, constants, read-only views) aliases `WORLD`. A record
-that a loop collects holds what earlier trips have put there; its buffers exist, and are live,
+that a loop collects holds what earlier iterations have put there; its buffers exist, and are live,
 while the loop runs.
 
 The relation is found by forward passes over the function, repeated while the back edge of a
@@ -245,13 +245,14 @@ class Aliasing:
         return [self.operand(loop.operation, first + i) for i in range(len(loop.initial))]
 
     def _back_edge(self, loop: Loop, before: int) -> None:
-        """What a trip hands to the next one."""
+        """What an iteration hands to the next one."""
         for targets in loop.entered:
             flows = self._carried_and_records(loop, targets)
             self._changed |= self._assign(flows, before)
 
     def _carried_and_records(self, loop: Loop, targets: Sequence[Value]) -> list[Flow]:
-        """Carried values after a trip, and the records, which hold what they held before too."""
+        """Carried values after an iteration, and the records, which hold what they held before
+        too."""
         flows = self._pairs(targets, loop.following)
         for value, record in loop.records:
             sources = self.buffers(value)
@@ -261,7 +262,7 @@ class Aliasing:
         return flows
 
     def _mutated(self, loop: Loop, written: set[Buffer]) -> set[Buffer]:
-        """The buffers of carried parameters that some trip writes to, through any name."""
+        """The buffers of carried parameters that some iteration writes to, through any name."""
         parameters = [s for value in loop.parameters for s in self.buffers(value).values()]
         mutated = {p for p in parameters if p in written or not written.isdisjoint(p.aliases)}
         handed = self._pairs(loop.parameters, loop.following)

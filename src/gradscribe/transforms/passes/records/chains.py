@@ -29,12 +29,12 @@ class Link:
 
     @property
     def collected(self) -> Value:
-        """What a trip of the loop collects."""
+        """What an iteration of the loop collects."""
         return Loop(self.loop).elements[self.collect]
 
     @property
     def item(self) -> Value:
-        """What a trip of the mirror gets."""
+        """What an iteration of the mirror gets."""
         return Loop(self.mirror).items[self.iterable]
 
 
@@ -150,7 +150,7 @@ def groups(chains: list[Chain]) -> Iterable[list[Chain]]:
 
 @dataclass(frozen=True)
 class _Event:
-    """What happens to the stack in one trip: a push and its pop, or a nested pair of loops.
+    """What happens to the stack in one iteration: a push and its pop, or a nested pair of loops.
 
     pushed, popped: before which operation of the loop's and of the mirror's body.
     """
@@ -162,7 +162,7 @@ class _Event:
 
 
 def schedule(chains: list[Chain], level: int) -> list[_Event] | None:
-    """The events of a trip in the order of the pushes, if pops can come in reverse order."""
+    """The events of an iteration in the order of the pushes, if pops can come in reverse order."""
     events: list[_Event] = []
     inner: defaultdict[tuple[Operation, Operation], list[Chain]] = defaultdict(list)
     for chain in chains:

@@ -1,12 +1,12 @@
 """Pack records: what a loop records in several lists becomes one list of tuples.
 
-Assumes a function in value semantics that holds both a loop and the loop that consumes its
-records backwards (a primal joined with its adjoint). Guarantees the same results: the records
-that one loop collects, and one other loop consumes, are one record, of tuples that are made as
-soon as their parts are there and taken apart where a trip of the other begins. Loops inside of
-these do the same for theirs.
+Assumes a function in value semantics that holds both a loop and the loop that consumes its records
+backwards (a primal joined with its adjoint). Guarantees the same results: the records that one loop
+collects, and one other loop consumes, are one record, of tuples that are made as soon as their
+parts are there and taken apart where an iteration of the other begins. Loops inside of these do the
+same for theirs.
 
-What is kept to undo a store stays apart, unless it is the last thing that a trip keeps: read
+What is kept to undo a store stays apart, unless it is the last thing that an iteration keeps: read
 after the store, it would have to be saved in a variable before.
 """
 

@@ -66,7 +66,7 @@ class _Liveness:
         for operation in effects:
             self._mark([*self._revive(operation), *operation.operands])
         self._mark(function.body.yields)
-        while any(self._keep_trips(loop) for loop in reversed(self._loops)):
+        while any(self._keep_iterations(loop) for loop in reversed(self._loops)):
             pass
 
     def _scan(self, block: Block, parent: Operation | None, effects: list[Operation]) -> None:
@@ -143,8 +143,8 @@ class _Liveness:
             operation = self._parents[operation]
         return needed
 
-    def _keep_trips(self, loop: Operation) -> bool:
-        """Mark the iterables that a live loop needs to make the right number of trips; whether
+    def _keep_iterations(self, loop: Operation) -> bool:
+        """Mark the iterables that a live loop needs to make the right number of iterations; whether
         there were any that were not live before."""
         if loop not in self._alive:
             return False
@@ -160,9 +160,9 @@ class _Liveness:
         if dead:
             dead.sort(key=lambda i: self._cost(iterated[i]))
             equally_long = shape.reversed or "collected" in shape.iterables
-            trips = [None if equally_long else _trips(each) for each in iterated]
+            iterations = [None if equally_long else _iterations(each) for each in iterated]
             for i in dead:
-                if not any(equally_long or self._equal(trips[i], trips[j]) for j in kept):
+                if not any(equally_long or self._equal(iterations[i], iterations[j]) for j in kept):
                     kept.add(i)
         before = len(self._live)
         self._kept[loop] = kept
@@ -171,7 +171,7 @@ class _Liveness:
         return len(self._live) != before
 
     def _cost(self, iterated: Iterated) -> int:
-        """What it takes to iterate only for the number of trips."""
+        """What it takes to iterate only for the number of iterations."""
         if iterated.kind == "range":
             return 0
         iterable = iterated.operands[0]
@@ -283,7 +283,7 @@ def _consumes_nested(loop: Loop) -> bool:
     return any(isinstance(item.type, Collected) for item in loop.items)
 
 
-def _trips(iterated: Iterated) -> Affine | None:
+def _iterations(iterated: Iterated) -> Affine | None:
     """The number of items of an iterable, if not negative; None where the types do not tell."""
     kind, operands, _ = iterated
     type_: Type = operands[0].type

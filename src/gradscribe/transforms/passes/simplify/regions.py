@@ -146,7 +146,7 @@ def rewrite_loop(rewriter: Rewriter, operation: Operation) -> None:
 
 
 def _runs_never(rewriter: Rewriter, loop: Loop) -> bool:
-    """Whether a loop without records makes no trip: its first range is a known, empty one."""
+    """Whether a loop without records makes no iteration: its first range is a known, empty one."""
     first = next(iter(loop.iterated), None)
     if loop.collected or first is None or first.kind != "range":
         return False
@@ -157,8 +157,8 @@ def _runs_never(rewriter: Rewriter, loop: Loop) -> bool:
 
 
 def _replace_items(rewriter: Rewriter, loop: Loop) -> None:
-    """Items that are known without the iterable: recorded values that the trips did not change,
-    items that another loop over the same iterable recorded, and iterables given twice."""
+    """Items that are known without the iterable: recorded values that the iterations did not
+    change, items that another loop over the same iterable recorded, and iterables given twice."""
     first: dict[tuple[object, ...], Value] = {}
     for kind, operands, item in loop.iterated:
         same = first.setdefault((kind, *operands), item)
@@ -194,7 +194,7 @@ def _recorded(
 
 
 def _replace_carried(rewriter: Rewriter, loop: Loop) -> None:
-    """Carried values that no trip changes are the initial ones."""
+    """Carried values that no iteration changes are the initial ones."""
     for carried in loop.carried:
         value, parameter = carried.initial, carried.parameter
         following = rewriter.resolve(carried.following)

@@ -51,7 +51,7 @@ class Rewriter:
     changed: whether anything was replaced. visible: the values that may be used here.
     uses: how often each value of the function was used before the pass. definitions: the
     operation (as rewritten) that defines each value. roots: for arrays made by stores, the
-    array that the chain of stores started from. elements: for records, what each trip of the
+    array that the chain of stores started from. elements: for records, what each iteration of the
     loop collects. known: conditions whose value is known here. axes, arrays: the parameters that
     have a length, or a type. seeds: those of them that the primal part must not read.
     """

@@ -1,7 +1,7 @@
-"""Read the number of trips of a loop off a record that it collects, rather than count them.
+"""Read the number of iterations of a loop off a record that it collects, rather than count them.
 
 Assumes a simplified function, joined with its adjoint. Guarantees the same results: where a loop
-of the top block collects records and counts its trips for the adjoint alone, the count is the
+of the top block collects records and counts its iterations for the adjoint alone, the count is the
 length of a record. (Inside of loops, records may be flattened to one stack, which has no length
 for each.)
 """
@@ -51,7 +51,7 @@ def _read_by_primal(function: Function) -> set[Value]:
 
 
 def _counter(operation: Operation, definitions: dict[Value, Operation]) -> int | None:
-    """The position of the carried value that counts the trips of a loop which collects."""
+    """The position of the carried value that counts the iterations of a loop which collects."""
     if operation.primitive is not LOOP or not operation.attributes["shape"].collects:
         return None
     loop = Loop(operation)

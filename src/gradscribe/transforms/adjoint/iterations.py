@@ -1,6 +1,6 @@
-"""The trips of a mirrored loop: what it runs over, in the other direction.
+"""The iterations of a mirrored loop: what it runs over, in the other direction.
 
-It runs over the same iterables, or over the number of trips made where the loop could be left
+It runs over the same iterables, or over the number of iterations made where the loop could be left
 early; a loop that consumes records runs over those and over what the loop that collected them ran
 over, each of one length.
 """
@@ -21,8 +21,8 @@ from gradscribe.transforms.building import index_type
 from gradscribe.transforms.derivatives.cotangents import call, constant, same_lengths
 
 
-class TripScope(Scope):
-    """The mirror of a loop's body, as far as it concerns the trips."""
+class IterationScope(Scope):
+    """The mirror of a loop's body, as far as it concerns the iterations."""
 
     def __init__(self, parent: Scope, loop: Operation) -> None:
         super().__init__(parent.context, loop.regions[0], Builder(parent.context.facts))
@@ -38,7 +38,7 @@ class TripScope(Scope):
         self._index: Value | None = None
 
     def item(self, position: int) -> Value:
-        """The item of an iterable of the primal in the mirrored trip."""
+        """The item of an iterable of the primal in the mirrored iteration."""
         if position not in self._items:
             self._items[position] = self._new_item(position)
         return self._items[position]
@@ -51,7 +51,7 @@ class TripScope(Scope):
         if kind == "range":
             if self.shape.reversed and getattr(operands[2].type, "value", None) != Affine.of(1):
                 return self.export(like)
-            return self.run_over(kind, self._trips_made(operands), like).item
+            return self.run_over(kind, self._iterations_made(operands), like).item
         (container,) = operands
         if kind == "array":
             arguments = {"x": container, "index": (self.index(),)}
@@ -68,10 +68,11 @@ class TripScope(Scope):
     def operands_of(self, position: int) -> tuple[Value, ...]:
         return self.parts.iterated[position].operands
 
-    # -- trips -----------------------------------------------------------------------------------
+    # -- iterations
+    # -----------------------------------------------------------------------------------
 
     def _runs_to_the_end(self) -> bool:
-        """Whether the trips are those of each of the iterables."""
+        """Whether the iterations are those of each of the iterables."""
         if self.shape.exits or self.shape.condition or not self.count:
             return False
         if "collected" in self.shape.iterables:
@@ -104,7 +105,7 @@ class TripScope(Scope):
         return None
 
     def index(self) -> Value:
-        """The number of the mirrored trip, which is that of the items of all iterables."""
+        """The number of the mirrored iteration, which is that of the items of all iterables."""
         if self._index is None:
             self._index = self._new_index()
         return self._index
@@ -135,21 +136,21 @@ class TripScope(Scope):
         return builder.call(LEN, {"x": self.parent.primal(container)})
 
     def _executed(self) -> tuple[Value, ...]:
-        """The numbers of the trips made, where the loop did not run to its end."""
-        trips = self.parent.primal(self.context.exports.trips(self.loop))
+        """The numbers of the iterations made, where the loop did not run to its end."""
+        iterations = self.parent.primal(self.context.exports.iterations(self.loop))
         zero_ = constant(self.parent.builder, 0)
         if not self.shape.reversed:
-            return self._range(zero_, trips)
+            return self._range(zero_, iterations)
         length = self._length()
-        start = call(self.parent.builder, operator.sub, length, trips)
+        start = call(self.parent.builder, operator.sub, length, iterations)
         return self._range(start, length)
 
-    def _trips_made(self, operands: tuple[Value, ...]) -> tuple[Value, ...]:
+    def _iterations_made(self, operands: tuple[Value, ...]) -> tuple[Value, ...]:
         """The part of a range that the loop ran over."""
         start, stop, step = operands
         builder = self.parent.builder
-        trips = self.parent.primal(self.context.exports.trips(self.loop))
-        run = call(builder, operator.mul, trips, step)
+        iterations = self.parent.primal(self.context.exports.iterations(self.loop))
+        run = call(builder, operator.mul, iterations, step)
         if self.shape.reversed:
             return call(builder, operator.sub, stop, run), stop, step
         return start, call(builder, operator.add, start, run), step

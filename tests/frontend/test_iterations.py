@@ -1,4 +1,5 @@
-"""What loops leave behind where they make no trip, and tests of `while` that change something."""
+"""What loops leave behind where they make no iteration, and tests of `while` that change
+something."""
 
 from __future__ import annotations
 
@@ -177,11 +178,11 @@ def append_in_the_test(x, n):
         append_in_the_test,
     ],
 )
-def test_after_any_number_of_trips(function: Any, n: int) -> None:
+def test_after_any_number_of_iterations(function: Any, n: int) -> None:
     agrees(function, x4, n)
 
 
-def test_none_that_no_trip_replaced_has_no_derivative() -> None:
+def test_none_that_no_iteration_replaced_has_no_derivative() -> None:
     def loss_of_last_step(x, n):
         loss = None
         for _ in range(n):
@@ -233,12 +234,12 @@ def sum_kept_before_an_inner_exit(x, s):
 @pytest.mark.parametrize(
     "function", [item_swapped_before_an_inner_exit, sum_kept_before_an_inner_exit]
 )
-def test_what_ends_a_trip_comes_before_a_loop_inside_passes_on(function, s) -> None:
+def test_what_ends_a_iteration_comes_before_a_loop_inside_passes_on(function, s) -> None:
     agrees(function, np.array([0.5, 1.5, 2.0]), s)
 
 
 @pytest.mark.parametrize("n", [0, 1])
-def test_zeros_like_what_no_trip_has_made(n) -> None:
+def test_zeros_like_what_no_iteration_has_made(n) -> None:
     def pair_or_none(x, A, n, m):
         if np.max(x) < -1:
             return np.sum(x)
@@ -339,5 +340,5 @@ def test_a_number_in_a_loop_does_not_stand_for_what_holds_one(function, n) -> No
 
 
 @pytest.mark.parametrize("function", [items_made_anew, left_backwards])
-def test_what_a_trip_leaves_is_differentiated(function) -> None:
+def test_what_a_iteration_leaves_is_differentiated(function) -> None:
     gs.testing.check_grad(function, x4)

@@ -15,7 +15,7 @@ import scipy.linalg
 from scipy.linalg import blas, lapack
 
 import gradscribe as gs
-from gradscribe.errors import UnsupportedError
+from gradscribe.errors import NoDerivativeError, UnsupportedError
 from tests.border import verdicts
 from tests.border.programs import ROWS, programs
 from tests.sampling import one_in
@@ -171,3 +171,25 @@ def test_handlers_of_logs_that_store_to_arrays_are_refused_or_followed(constant:
         gs.grad(logged)(x)
     expected = [0.5, 0.5] if constant else 2 * x
     np.testing.assert_allclose(gs.grad(logged, compile=False)(x), expected)
+
+
+def test_what_a_compiler_has_compiled_runs_as_it_is():
+    numba = pytest.importorskip("numba")
+
+    @numba.njit
+    def doubled(a):
+        return a * 2.0
+
+    @numba.stencil
+    def around(a):
+        return a[-1] + a[1]
+
+    def function(x):
+        return np.sum(doubled(3.0) * around(np.arange(3.0)) * x)
+
+    x = np.ones(3)
+    value, gradient = gs.value_and_grad(function, compile=False)(x)  # compiled here
+    assert value == function(x) == 12.0
+    np.testing.assert_array_equal(gradient, [0.0, 12.0, 0.0])
+    with pytest.raises(NoDerivativeError, match="does not record"):
+        gs.grad(lambda x: np.sum(around(x)), compile=False)(x)

@@ -196,6 +196,11 @@ _OF_MEMORY = frozenset({"array", "csv", "decimal", "fractions", "json", "pickle"
 """Modules of Python's that take values as they are in memory."""
 
 
+def _is_of_compiler(function: Callee) -> bool:
+    """Whether it is a compiler's own, or an object that calls what that has compiled."""
+    return builtin_types.module_of(function).partition(".")[0] in classes.COMPILERS
+
+
 def _is_of_python(function: Callee) -> bool:
     if type(function) is MethodType:
         return type(function.__func__) is FunctionType
@@ -423,6 +428,7 @@ _BY_KIND: tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...] = (
     (_is_of_class, _method_of_class),
     (_is_store, lambda method: functools.partial(_store, method)),
     (_is_known, lambda function: functools.partial(_call_known, function)),
+    (_is_of_compiler, _with_shared),
     (_is_of_python, _of_python),
     (_is_method_of_array, _method_of_array),
     (_is_of_numpy, _with_lists_as_arrays),

@@ -24,7 +24,10 @@ from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_record
 
 CalleeOf = Callable[[Any], Any]
 
-OWN = frozenset({"gradscribe", "tqdm", *sys.stdlib_module_names} - {"__main__"})
+COMPILERS = frozenset({"llvmlite", "numba"})
+"""Packages that read the code of their own functions."""
+
+OWN = COMPILERS | frozenset({"gradscribe", "tqdm", *sys.stdlib_module_names} - {"__main__"})
 """Packages whose functions are not followed."""
 
 _PLAIN = frozenset(

@@ -21,7 +21,7 @@ from gradscribe.frontend.control.contexts import with_statement
 from gradscribe.frontend.control.exceptions import try_statement
 from gradscribe.frontend.control.loops import for_loop, while_loop
 from gradscribe.frontend.control.patterns import match_statement
-from gradscribe.frontend.control.raising import assert_statement, raise_known, raise_statement
+from gradscribe.frontend.control.raising import assert_statement, raise_statement
 from gradscribe.frontend.expressions.assignments import (
     annotated_statement,
     assign_statement,
@@ -31,6 +31,7 @@ from gradscribe.frontend.expressions.assignments import (
 from gradscribe.frontend.expressions.expressions import condition
 from gradscribe.frontend.joins.branches import branch
 from gradscribe.frontend.joins.exits import always_leaves, ended, guarded, pending_exits
+from gradscribe.frontend.joins.known_exceptions import raise_known
 from gradscribe.frontend.joins.splitting import splitting
 from gradscribe.frontend.state.frame import (
     NOT_BROKEN,

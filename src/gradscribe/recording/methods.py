@@ -140,14 +140,17 @@ def _in_place(name: str, function: Any) -> Any:
             return NotImplemented
         if isinstance(other, (list, tuple)):
             other = np.asarray(other)
-        try:
-            found = run(function, (self, other))
-        except Exception:  # of the program, which may raise anything
-            in_place(
-                copied(plain(self._present())), operations.uncovered(other)
-            )  # in its own words
-            raise
-        return stores.update(self, found)
+
+        def computed() -> Any:
+            try:
+                return run(function, (self, other))
+            except Exception:  # of the program, which may raise anything
+                in_place(
+                    copied(plain(self._present())), operations.uncovered(other)
+                )  # in its own words
+                raise
+
+        return protocol.storing_all(computed, lambda found: stores.update(self, found))
 
     return method
 

@@ -38,7 +38,21 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
         return operations.run(callee, inputs, kwargs)
     if method == "__call__" and "where" in kwargs:
         return _masked(callee, inputs, kwargs, out)
-    return into(operations.run(callee, inputs, kwargs), out)
+    return storing_all(
+        lambda: operations.run(callee, inputs, kwargs), lambda found: into(found, out)
+    )
+
+
+def storing_all(run: Callable[[], Any], store: Callable[[Any], Any]) -> Any:
+    """What is computed, stored: also where NumPy raises, as `np.errstate` says, what it could not
+    compute; by then it has stored all."""
+    try:
+        found = run()
+    except (FloatingPointError, RuntimeWarning):
+        with np.errstate(all="ignore"):
+            store(run())
+        raise
+    return store(found)
 
 
 def array_function(

@@ -22,7 +22,7 @@ from gradscribe.primitives.recorded_functions import is_same
 from gradscribe.recording.arrays import Memory, RecordedArray, constant, shown
 from gradscribe.recording.containers import Containers
 from gradscribe.recording.layouts import copied
-from gradscribe.recording.levels import opened, plain, refused, values_in
+from gradscribe.recording.levels import Traced, opened, plain, refused, values_in
 
 Function = Callable[..., Any]
 
@@ -86,7 +86,11 @@ class Trial:
         self._containers = Containers(self._stand_in, keeps_lists=is_only)
         given = [self._stand_in(arg) for arg in args]
         named = {name: self._stand_in(value) for name, value in kwargs.items()}
-        self.result = function(*given, **named)
+        try:
+            self.result = function(*given, **named)
+        except Exception:
+            self._store_written()  # what it had written by then
+            raise
 
     def _stand_in(self, value: Any) -> Any:
         if isinstance(value, (tuple, list, dict)):
@@ -140,6 +144,25 @@ class Trial:
             for owner, _, copy in self._copies.values()
             if type(owner) is Memory
         )
+
+    def _store_written(self) -> None:
+        """Store what the function has written to memory that no derivative goes through."""
+        for owner, array, copy in list(self._copies.values()):
+            if copy is array or is_same(array, copy):
+                continue
+            if type(owner) is not Memory:
+                owner[...] = copy
+                continue
+            if type(opened(owner.value)) is Traced:
+                error = UnsupportedError(
+                    f"`{name_of(self._function)}` has written to an array that is differentiated, "
+                    "and then raised an exception",
+                    "check what it is given before it is called",
+                )
+                raise refused(error)
+            owner.check_overlap()
+            owner.value = copy
+            owner.version += 1
 
     def store(self) -> Any:
         """Store what the function has written; its results, which share memory with the arrays as

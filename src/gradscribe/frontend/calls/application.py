@@ -100,7 +100,8 @@ def apply_primitive(
         _, arguments, keywords = given
     out, where, arguments, keywords = out_arguments.destination(callee, arguments, keywords)
     if out is not None or where is not None:
-        result = apply_primitive(lowering, node, primitive, callee, arguments, keywords)
+        with lowering.exceptions.storing_partly():  # it raises when all is stored
+            result = apply_primitive(lowering, node, primitive, callee, arguments, keywords)
         return out_arguments.store_result(lowering, node, callee, result, out, where)
     variant = VARIANTS.get(callee.name if isinstance(callee, Method) else callee)
     asked = (arguments, keywords)

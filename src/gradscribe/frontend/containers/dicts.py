@@ -10,7 +10,7 @@ from typing import Any
 from gradscribe.frontend.containers.keyed_dicts import new_dict as made_here
 from gradscribe.frontend.containers.lists import LIST_METHODS
 from gradscribe.frontend.containers.stores import give_items, store_item
-from gradscribe.frontend.memory import outside
+from gradscribe.frontend.memory import iterators, outside
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import keyed, protocols
 from gradscribe.frontend.values.values import DictRef, ListRef, ObjectRef, Static, Storage, TupleOf
@@ -85,7 +85,8 @@ def _fill(lowering: Lowering, node: Any, owner: DictRef, source: Any) -> None:
     if isinstance(source, DictRef):
         new = lowering.contents[source.storage]
     else:
-        pairs = _pairs(lowering, node, source)
+        with iterators.item_by_item(lowering, node):
+            pairs = _pairs(lowering, node, source)
         new = {keyed.known_key(lowering, node, owner, key): value for key, value in pairs}
     give_items(lowering, node, owner, lowering.contents[owner.storage] | new)
 

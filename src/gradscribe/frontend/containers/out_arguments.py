@@ -7,6 +7,7 @@ import functools
 import inspect
 import operator
 import types
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -51,8 +52,11 @@ def change(
         refuse_overlap(lowering, node)
     arguments = (target, *(_apart(lowering, node, other, target) for other in others))
     keywords = {name: _apart(lowering, node, item, target) for name, item in keywords.items()}
+    is_by_item = function in (array_changes.put, array_changes.put_values)
+    storing = lowering.exceptions.storing_partly() if is_by_item else nullcontext()
     try:
-        result = lowering.call(node, Static(function), arguments, keywords)
+        with storing:
+            result = lowering.call(node, Static(function), arguments, keywords)
     except GradscribeError as error:
         error.location = location
         raise

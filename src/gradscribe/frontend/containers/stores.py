@@ -146,15 +146,16 @@ def augment(lowering: Lowering, node: Any, target: Ref, callee: Any, item: Any) 
             lowering.raises(node, ValueError(what))
     steps = [step[:2] for step in target.path]
     keeps = 2 <= _dtype_kind(old.type) >= _dtype_kind(value.type)
-    if callee in (operator.add, operator.sub) and keeps and not may_repeat(tuple(steps)):
-        accumulate(lowering, node, target, callee, item)
-        return
-    primitive = PRIMITIVES[callee]
-    names = list(primitive.signature.parameters) if primitive.signature else ["x", "y"]
-    result = lowering.emit(primitive, {names[0]: old, names[1]: value}, callee)
-    if isinstance(old.type, Array):
-        check_dtype(lowering, node, target, result.type)
-    _change(lowering, node, STORE, target, result)
+    with lowering.exceptions.storing_partly():  # a `FloatingPointError` comes when all is stored
+        if callee in (operator.add, operator.sub) and keeps and not may_repeat(tuple(steps)):
+            accumulate(lowering, node, target, callee, item)
+            return
+        primitive = PRIMITIVES[callee]
+        names = list(primitive.signature.parameters) if primitive.signature else ["x", "y"]
+        result = lowering.emit(primitive, {names[0]: old, names[1]: value}, callee)
+        if isinstance(old.type, Array):
+            check_dtype(lowering, node, target, result.type)
+        _change(lowering, node, STORE, target, result)
 
 
 def accumulate(lowering: Lowering, node: Any, target: Ref, callee: Any, item: Any) -> None:

@@ -11,17 +11,17 @@ that may have been stored to), it is not compiled: an exception that comes to it
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import gast
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.control.raising import refuse_unknown
 from gradscribe.frontend.joins.branches import attempt, branch, refuse_here
 from gradscribe.frontend.joins.exits import ended, pending_exits
 from gradscribe.frontend.joins.final_blocks import final_block, walk_all
+from gradscribe.frontend.joins.known_exceptions import refuse_unknown
 from gradscribe.frontend.kinds import static_values
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state import handlers
@@ -29,10 +29,11 @@ from gradscribe.frontend.state.frame import EXITS, RETURN_VALUE
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError
 from gradscribe.frontend.state.knowledge import State
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Manager, Static, Storage, TupleOf, Unbound
-from gradscribe.ir.core import Operation, Value
+from gradscribe.frontend.values.values import Manager, Static, TupleOf, Unbound
+from gradscribe.ir.core import CALL, Operation, Value
 from gradscribe.ir.types import BOOL
-from gradscribe.primitives.control import ATTEMPT, CAUGHT
+from gradscribe.primitives.contracts import contract_of
+from gradscribe.primitives.control import ATTEMPT, CAUGHT, EFFECT
 from gradscribe.primitives.raising import Classes, may_raise
 
 _NO_ARGUMENTS: dict[str, Any] = {"args": (), "keywords": {}}
@@ -247,7 +248,6 @@ class Attempt:
     def _try(self, body: Sequence[Any]) -> None:
         """Lower what is tried, and find what is unsettled when an exception comes."""
         lowering = self.lowering
-        known_before = set(lowering.contents)
         steps: list[tuple[Any, set[str], bool, list[Operation], Watch]] = []
         for position, statement in enumerate(body):
             if ended(lowering):
@@ -255,15 +255,12 @@ class Attempt:
             trial = lowering.trial()
             before = trial.before
             pending = bool(pending_exits(lowering))
-            watch = Watch(lowering, before, known_before, self.caught)
+            watch = Watch(lowering, before, self.caught)
             with self._trying(lowering.builder.depth - 1), watch.watching():
                 lowering.statements(body[position:] if pending else [statement])
             names = lowering.frame.names
             changed = {n for n in names if names[n] is not before.names.get(n)}
-            stored = any(
-                lowering.contents[storage] is not before.contents[storage]
-                for storage in known_before
-            )
+            stored = watch.has_stored()
             operations = trial.operations
             steps.append((statement, changed, stored, operations, watch))
             if pending:
@@ -272,7 +269,7 @@ class Attempt:
         last = raising[-1] if raising else 0
         for position, (statement, changed, stored, _, watch) in enumerate(steps[: last + 1]):
             if position == last and isinstance(statement, _SIMPLE):
-                changed, stored = watch.changed, watch.stored
+                changed, stored = watch.changed, watch.stored or (watch.is_partly and stored)
             reason = "may or may not have been assigned when the exception came"
             for name in changed - {*EXITS, RETURN_VALUE}:
                 self.unsettled[name] = Unbound(f"`{name}` {reason}", mixed=True)
@@ -287,20 +284,19 @@ def _refusal(lowering: Lowering, node: Any, what: str, advice: str) -> Unsupport
 class Watch:
     """What a statement has changed when an exception may come.
 
-    changed: the names of the function around. stored: whether memory from before the `try` was
-    stored to. Both as they are found while it is lowered, operation by operation.
+    changed: the names of the function around. stored: whether memory from before the statement was
+    stored to. Both as they are found while it is lowered, operation by operation. is_partly:
+    whether an operation that may raise may have stored something itself by then.
     """
 
-    def __init__(
-        self, lowering: Lowering, before: State, known: Collection[Storage], caught: Classes
-    ) -> None:
+    def __init__(self, lowering: Lowering, before: State, caught: Classes) -> None:
         self.lowering = lowering
         self.frame = lowering.frame
         self.before = before
-        self.known = known
         self.caught = caught
         self.changed: set[str] = set()
         self.stored = False
+        self.is_partly = False
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
@@ -316,11 +312,27 @@ class Watch:
         around = [made for made in definitions if made is not None]
         if operation.regions or not may_raise(operation, self.caught, around):
             return
-        before, contents, names = self.before, self.lowering.contents, self.frame.names
-        self.changed |= {n for n in names if names[n] is not before.names.get(n)}
-        self.stored = self.stored or any(
-            contents.get(storage) is not before.contents[storage] for storage in self.known
-        )
+        names = self.frame.names
+        self.changed |= {n for n in names if names[n] is not self.before.names.get(n)}
+        self.stored = self.stored or self.has_stored()
+        self.is_partly |= self.lowering.exceptions.partly > 0 or _may_write(operation)
+
+    def has_stored(self) -> bool:
+        """Whether memory is another than before the statement, or, of what was found outside in it,
+        than it was there."""
+        contents, entered = self.lowering.contents, self.lowering.outside.entered
+        before = {**entered, **self.before.contents}
+        return any(contents.get(storage, held) is not held for storage, held in before.items())
+
+
+def _may_write(operation: Operation) -> bool:
+    """Whether a call of unread code, or of a function that calls itself, may write to memory."""
+    if operation.primitive is CALL:
+        return True
+    if operation.primitive is not EFFECT:
+        return False
+    is_shown = bool(operation.attributes.get("reached"))
+    return is_shown or not contract_of(operation.callee).only_reads
 
 
 def _common(classes: Classes) -> type:

@@ -6,9 +6,8 @@ from typing import Any
 
 import gast
 
-from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.expressions.expressions import condition
-from gradscribe.frontend.kinds import number_classes, static_values
+from gradscribe.frontend.kinds import static_values
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.frame import RAISED
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError
@@ -37,33 +36,6 @@ def raise_statement(lowering: Lowering, node: Any) -> None:
     cause = None if node.cause is None else _exception(lowering, node.cause)
     lowering.emit(RAISE, {"exception": exception, "cause": cause})
     lowering.frame.names[RAISED] = Static(True)
-
-
-def raise_known(lowering: Lowering, error: AlwaysRaisesError) -> None:
-    """What raises for certain, in one of the paths through a `try`: raise it there, at run time.
-    On the path that is always taken, it is known what handles it."""
-    if (
-        not lowering.exceptions.attempts
-        or lowering.builder.depth <= lowering.exceptions.attempts[-1][0]
-    ):
-        raise error
-    refuse_unknown(lowering, error)
-    exception = error.value.value if isinstance(error.value, Static) else error.value
-    lowering.emit(RAISE, {"exception": exception, "cause": None})
-    lowering.frame.names[RAISED] = Static(True)
-
-
-def refuse_unknown(lowering: Lowering, error: AlwaysRaisesError) -> None:
-    """Refuse to go on where an exception is handled that Python raises for the class of a value, if
-    numbers of the program may be of several: their type is the widest of them."""
-    by_class = issubclass(error.cls, (TypeError, AttributeError, ValueError))
-    if by_class and not error.by_program and number_classes.any_several(lowering):
-        raise UnsupportedError(
-            f"whether this raises {error.cls.__name__} depends on the class of a number, which is "
-            "not the same on every path",
-            "make numbers of one class on every path, as by `float(…)`",
-            error.location,
-        )
 
 
 def _handled(lowering: Lowering, node: Any) -> Any:

@@ -10,12 +10,17 @@ from typing import Any
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.interface import RunTimeKeyError
+from gradscribe.frontend.joins.known_exceptions import raise_known
 from gradscribe.frontend.joins.merge_plans import Sides
 from gradscribe.frontend.joins.merging import Merge
 from gradscribe.frontend.memory import aliasing
 from gradscribe.frontend.state.definitions import NotYetKnownError
 from gradscribe.frontend.state.frame import RAISED
-from gradscribe.frontend.state.interruptions import EverOtherTypesError, HasRaisedError
+from gradscribe.frontend.state.interruptions import (
+    AlwaysRaisesError,
+    EverOtherTypesError,
+    HasRaisedError,
+)
 from gradscribe.frontend.state.knowledge import State
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Static, Unbound
@@ -207,6 +212,9 @@ def _lower_side(lowering: Lowering, side: Callable[[], None]) -> None:
     frame.depth = lowering.builder.depth
     try:
         side()
+    except AlwaysRaisesError as error:
+        del frame.loops[depth:]
+        raise_known(lowering, error)
     except HasRaisedError:
         del frame.loops[depth:]
         frame.names[RAISED] = Static(True)

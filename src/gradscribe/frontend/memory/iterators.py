@@ -8,11 +8,13 @@ than a wish, it is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 from gradscribe.frontend.memory import at_once
+from gradscribe.frontend.state.interruptions import AlwaysRaisesError
 from gradscribe.frontend.state.knowledge import Early
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.iterations import ItemsByIndex, Iteration, KnownItems, Range
@@ -84,14 +86,30 @@ def taken_into(lowering: Lowering, node: Any, owner: Any, given: tuple[Any, ...]
     is_container = isinstance(owner, (ListRef, DictRef))
     before = lowering.contents[owner.storage] if is_container else None
     made = len(lowering.builder.operations)
-    found = tuple(taken(lowering, node, item) for item in given)
+    with item_by_item(lowering, node):
+        found = tuple(taken(lowering, node, item) for item in given)
     if is_container and _may_raise(lowering, made):
-        what = "an exception that is handled may come while this takes in items, one by one"
-        lowering.unsupported(node, what, "make a list of them first: `items = list(…)`")
+        _refuse_to_take(lowering, node)
     if is_container and lowering.contents[owner.storage] is not before:
         what = "these items change the list or dict that they are put into"
         lowering.unsupported(node, what, "make a list of them first: `items = list(…)`")
     return found
+
+
+@contextmanager
+def item_by_item(lowering: Lowering, node: Any) -> Iterator[None]:
+    """Around what is taken before it is stored, where Python stores each item as it comes."""
+    try:
+        yield
+    except AlwaysRaisesError:
+        if not lowering.exceptions.attempts:
+            raise
+        _refuse_to_take(lowering, node)
+
+
+def _refuse_to_take(lowering: Lowering, node: Any) -> NoReturn:
+    what = "an exception that is handled may come while this takes in items, one by one"
+    lowering.unsupported(node, what, "make a list of them first: `items = list(…)`")
 
 
 def _may_raise(lowering: Lowering, made: int) -> bool:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -333,10 +335,21 @@ class Statement:
 @dataclass(eq=False, slots=True)
 class Exceptions:
     """attempts: of each `try` around, in how many blocks it stands, and what it catches. handled:
-    the exception that is being handled."""
+    the exception that is being handled. partly: how many calls are being lowered that have stored
+    a part, or all, of what they store when they raise."""
 
     attempts: list[tuple[int, tuple[type[BaseException], ...]]] = field(default_factory=list)
     handled: Any = None
+    partly: int = 0
+
+    @contextmanager
+    def storing_partly(self) -> Iterator[None]:
+        """Around the lowering of such a call."""
+        self.partly += 1
+        try:
+            yield
+        finally:
+            self.partly -= 1
 
 
 @dataclass(eq=False, slots=True)

@@ -85,3 +85,18 @@ def test_an_item_that_is_there_is_read_and_not_made_again():
     with pytest.raises(UnsupportedError, match="makes an item when it is read"):
         value_and_grad(X)
     assert not WEIGHTS
+
+
+def test_what_a_handle_of_cffi_leads_to_may_be_changed():
+    ffi = pytest.importorskip("cffi").FFI()
+    held = {"a": 2.0}
+    handle = ffi.new_handle(held)
+
+    def function(x):
+        ffi.from_handle(handle)["a"] = 5.0
+        return held["a"] * np.sum(x)
+
+    with pytest.raises(UnsupportedError, match="both read and changed"):
+        gs.value_and_grad(function)(X)
+    assert held == {"a": 2.0}
+    assert gs.value_and_grad(function, compile=False)(X)[0] == 30.0

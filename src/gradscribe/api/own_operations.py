@@ -207,9 +207,11 @@ class OwnOperation(CopiedAsFunction):
 
     def _enter(self, kind: str, rule: Rule) -> Rule:
         if not self.__gradscribe_contract__.is_pure:
+            advice = "give rules to a function that returns new arrays"
+            if kind == "like":
+                advice = "use what it writes, not what it returns: it needs no stand-in"
             raise ArgumentError(
-                f"`{self._rules.name}` writes to its arguments, and so has no derivative",
-                "give rules to a function that returns new arrays",
+                f"`{self._rules.name}` writes to its arguments, and so has no derivative", advice
             )
         if not callable(rule):
             raise ArgumentError(f"{rule!r} is not callable", "pass a function")

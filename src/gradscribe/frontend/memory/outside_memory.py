@@ -126,7 +126,10 @@ def _bounds_of_cffi(item: Any) -> tuple[int, int] | None:
     if not _owns_memory_of_cffi(item):
         return None
     kind = backend.typeof(item)
-    size = backend.sizeof(kind.item) if kind.kind == "pointer" else backend.sizeof(item)
+    try:
+        size = backend.sizeof(kind.item) if kind.kind == "pointer" else backend.sizeof(item)
+    except ValueError:  # a handle of an object of Python's
+        return None
     start = int(backend.cast(backend.new_primitive_type("uintptr_t"), item))
     return start, start + size
 

@@ -1105,3 +1105,32 @@ def test_a_recorded_call_sees_what_is_changed_before_it(function):
         np.testing.assert_allclose(d_x, differences(function, x), rtol=1e-6)
         assert STACK == [1.0]
         assert gs.jvp(function, (x,), (x,), compile="auto")[0] == function(x)
+
+
+def around():
+    k = 2.0
+
+    def read(x):
+        return np.sum(x) * k
+
+    def put(value):
+        nonlocal k
+        k = value
+
+    return read, put
+
+
+read_around, put_around = around()
+
+
+def set_around_a_call(x):
+    put_around(3.0)
+    first = read_around(x)
+    put_around(2.0)
+    return first + read_around(x)
+
+
+def test_a_variable_around_that_a_recorded_call_sets_is_read_as_it_is_then():
+    value_and_grad = gs.value_and_grad(set_around_a_call, compile="auto")
+    for _ in range(4):
+        assert value_and_grad(X)[0] == set_around_a_call(X)

@@ -335,7 +335,7 @@ def other_index(node: Any, rng: Random, tree: ast.AST) -> Any:
                 _pick(rng, [None, *map(_text, ["0", "1", "-1", "2", "100"])]))  # fmt: skip
         return node
     text = ast.unparse(node.slice)
-    if isinstance(node.slice, ast.Tuple):
+    if isinstance(node.slice, ast.Tuple) and node.slice.elts:
         items = node.slice.elts
         node.slice = _pick(rng, [ast.Tuple(items[::-1], ast.Load()), items[0], items[-1]])
         return node

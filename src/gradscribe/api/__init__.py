@@ -33,7 +33,7 @@ from gradscribe.frontend.state.dependencies import WRAPPERS
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.primitives.control import STOP_GRADIENT
 from gradscribe.primitives.registry import register
-from gradscribe.recording.arrays import constant
+from gradscribe.recording.arrays import stopped
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.tracebacks import refuse_endless, shortened
 
@@ -106,7 +106,7 @@ def stop_gradient(x: Any) -> Any:
     except RecursionError as error:
         refuse_endless(error)
         raise
-    cut = [leaf.detach() if isinstance(leaf, Tensor) else constant(leaf) for leaf in leaves]
+    cut = [leaf.detach() if isinstance(leaf, Tensor) else stopped(leaf) for leaf in leaves]
     return unflatten(tree, iter(cut))
 
 

@@ -14,7 +14,7 @@ import sys
 import traceback
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
-from types import CodeType
+from types import CellType, CodeType
 
 from gradscribe.compiler.observing import Observer, code_of
 from gradscribe.errors import GradscribeError
@@ -161,6 +161,10 @@ class Partly:
         stored = frozenset[str]().union(*map(_stored_names, self.ran))
         paths = [capture.path for capture in lowered.captures]
         paths += [dependency.path for dependency in lowered.dependencies]
+        if any(isinstance(path.root, CellType) for path in paths) and any(
+            map(_stores_around, self.ran)
+        ):
+            what = f"a variable around `{name}` may be changed by a call that is recorded"
         for step in (step for path in paths for _, step in path.steps):
             if isinstance(step, str) and step in stored:
                 what = f"`{step}`, which `{name}` reads, may be changed by a call that is recorded"
@@ -188,6 +192,15 @@ _CHANGES = frozenset(
     | {"put", "random", "normal", "uniform", "integers", "warn", "info", "debug", "warning", "log"}
 )
 """Names by which something is changed, or told, outside of the function that says them."""
+
+
+@functools.lru_cache(maxsize=4096)
+def _stores_around(code: CodeType) -> bool:
+    """Whether a function stores to a variable of a function around it."""
+    return any(
+        i.opname in ("STORE_DEREF", "DELETE_DEREF") and i.argval in code.co_freevars
+        for i in dis.get_instructions(code)
+    )
 
 
 @functools.lru_cache(maxsize=4096)

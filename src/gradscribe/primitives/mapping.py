@@ -21,7 +21,7 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
 def _of_rows(function, rows, args, kwargs):
     """The results for all rows, in the form of the stack of rows."""
     if np.ndim(rows) == 1:
-        return function(rows, *args, **kwargs)
+        return np.array(function(rows, *args, **kwargs))
     return np.array([_of_rows(function, row, args, kwargs) for row in rows])
 
 

@@ -8,6 +8,7 @@ its present value, and a view knows the steps that lead to it, and is taken agai
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Protocol
 from weakref import ref
 
@@ -42,10 +43,11 @@ class Memory:
     value: its present value, of which nobody changes the array. is_shared: but that it is an array
     that code which does not record has been given. overlaps: it stands for an argument that shares
     memory with another one. version: how often the value was replaced. refusal: the error for a use
-    of what stands in it now, which has no known derivative.
+    of what stands in it now, which has no known derivative. shown: what it shows parts of in
+    Python, and has a copy of here, with the versions of which that is.
     """
 
-    __slots__ = ("is_shared", "overlaps", "refusal", "value", "version")
+    __slots__ = ("is_shared", "overlaps", "refusal", "shown", "value", "version")
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -53,19 +55,33 @@ class Memory:
         self.is_shared = False
         self.overlaps = False
         self.refusal: Exception | None = None
+        self.shown: tuple[tuple[Memory, int], ...] = ()
+
+    def show(self, arrays: Iterable[Any]) -> None:
+        """Note that in Python this is memory of these arrays, too: none of them may be stored to
+        as long as it is read."""
+        memories = {array._memory for array in arrays}
+        self.shown = tuple((memory, memory.version) for memory in memories)
 
     def check(self) -> None:
         """Refuse to read what has no known derivative, or to store beside it."""
         if self.refusal is not None:
             raise refused(self.refusal)
-
-    def check_overlap(self) -> None:
-        """Refuse to store to what shares memory with another argument."""
-        if self.overlaps:
+        if any(memory.version != version for memory, version in self.shown):
             raise refused(
                 AliasingError(
-                    "a store to an argument that shares memory with another one",
-                    "pass a copy of one of them",
+                    "an array is read that shares memory with one that was stored to since",
+                    "make a copy of it (`.copy()`) before the store",
+                )
+            )
+
+    def check_overlap(self) -> None:
+        """Refuse to store to what shares memory with another array."""
+        if self.overlaps or self.shown:
+            raise refused(
+                AliasingError(
+                    "a store to an array that shares memory with another one",
+                    "make a copy of one of them (`.copy()`)",
                 )
             )
 
@@ -206,6 +222,15 @@ def shown(value: Any) -> Any:
             return RecordedArray(Memory(value))
         return array if array.flags.owndata else array.copy(order="K")
     return RecordedNumber(value) if type(value) is Traced else value
+
+
+def stopped(value: Any) -> Any:
+    """What `gs.stop_gradient` gives of a value: that itself, if no derivative goes through it."""
+    if type(value) is not RecordedArray or not is_active(value):
+        return value if type(value) is RecordedArray else constant(value)
+    made = shown(constant(value))
+    made._memory.show([value])
+    return made
 
 
 def constant(value: Any) -> Any:

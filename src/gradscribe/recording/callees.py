@@ -44,7 +44,7 @@ from gradscribe.recording.arrays import (
     is_active,
     is_recorded,
 )
-from gradscribe.recording.following import followed
+from gradscribe.recording.following import as_written, followed
 from gradscribe.recording.foreign import guarded
 from gradscribe.recording.levels import is_running, refused, values_in
 from gradscribe.recording.replacements import apart, read, reading_texts, telling
@@ -199,6 +199,17 @@ _OF_MEMORY = frozenset({"array", "csv", "decimal", "fractions", "json", "pickle"
 def _is_of_compiler(function: Callee) -> bool:
     """Whether it is a compiler's own, or an object that calls what that has compiled."""
     return builtin_types.module_of(function).partition(".")[0] in classes.COMPILERS
+
+
+def _of_compiler(function: Callee) -> Callee:
+    """What compiles the code of functions: that which they were written with."""
+    run = _with_shared(function)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        named = {name: as_written(value) for name, value in kwargs.items()}
+        return run(*map(as_written, args), **named)
+
+    return call
 
 
 def _is_of_python(function: Callee) -> bool:
@@ -428,7 +439,7 @@ _BY_KIND: tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...] = (
     (_is_of_class, _method_of_class),
     (_is_store, lambda method: functools.partial(_store, method)),
     (_is_known, lambda function: functools.partial(_call_known, function)),
-    (_is_of_compiler, _with_shared),
+    (_is_of_compiler, _of_compiler),
     (_is_of_python, _of_python),
     (_is_method_of_array, _method_of_array),
     (_is_of_numpy, _with_lists_as_arrays),

@@ -16,9 +16,16 @@ import numpy as np
 from gradscribe.compiler import bound_call
 from gradscribe.errors import GradscribeError, UnsupportedError
 from gradscribe.recording import calls, exits, operations
-from gradscribe.recording.arrays import check_class, holds_active, is_recorded, present, shown
+from gradscribe.recording.arrays import (
+    RecordedArray,
+    check_class,
+    holds_active,
+    is_recorded,
+    present,
+    shown,
+)
 from gradscribe.recording.containers import Containers
-from gradscribe.recording.levels import Traced, refused
+from gradscribe.recording.levels import Traced, plain, refused, values_in
 from gradscribe.recording.snapshots import value_of_array
 from gradscribe.recording.trials import Trial, name_of
 from gradscribe.runtime.graph.drawing import Drawing
@@ -61,8 +68,15 @@ def apply(callee: Callee, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> A
     leaves = [_leaf(leaf, callee) for leaf in call.leaves]
     for position, number in zip(call.derivatives.active, active, strict=True):
         leaves[position] = values[number]
-    results = calls.evaluate(call.derivatives, leaves, is_first=True)
-    return call.build(list(map(shown, results)))
+    results = list(map(shown, calls.evaluate(call.derivatives, leaves, is_first=True)))
+    arrays = [arg for arg in values_in((args, dict(kwargs))) if type(arg) is RecordedArray]
+    for result in results:
+        if type(result) is RecordedArray:
+            own = plain(result._present())
+            result._memory.show(
+                array for array in arrays if np.may_share_memory(plain(array._present()), own)
+            )
+    return call.build(results)
 
 
 def _leaf(value: Any, callee: Callee) -> Any:

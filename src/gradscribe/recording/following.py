@@ -90,6 +90,20 @@ def _code_of_twin(code: CodeType, filename: str) -> CodeType | None:
     return None
 
 
+def as_written(value: Any) -> Any:
+    """A function that a followed one has made, with the code that it was written with; any other
+    value as it is."""
+    if type(value) is not FunctionType or id(value.__code__) not in ORIGINALS:
+        return value
+    code = ORIGINALS[id(value.__code__)][1]
+    cells = dict(zip(value.__code__.co_freevars, value.__closure__ or (), strict=True))
+    closure = tuple(cells[name] for name in code.co_freevars)
+    made = FunctionType(code, value.__globals__, value.__name__, value.__defaults__, closure)
+    made.__kwdefaults__, made.__qualname__ = value.__kwdefaults__, value.__qualname__
+    made.__module__ = value.__module__
+    return made
+
+
 def _note(twin: CodeType, code: CodeType) -> None:
     """Note what code a twin is made of, and so are the functions in it."""
     ORIGINALS[id(twin)] = twin, code

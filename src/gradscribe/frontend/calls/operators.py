@@ -22,7 +22,7 @@ from gradscribe.frontend.memory import outside, sequences
 from gradscribe.frontend.memory.iterators import taken
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import prelude
-from gradscribe.frontend.state import wording
+from gradscribe.frontend.state import handlers, wording
 from gradscribe.frontend.state.dependencies import depend
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances, keyed, protocols
@@ -31,6 +31,7 @@ from gradscribe.frontend.values.values import (
     BoundMethod,
     DictRef,
     Either,
+    InstanceRef,
     ListRef,
     LocalFunction,
     ObjectRef,
@@ -220,12 +221,28 @@ def _compare_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) 
 
 
 def _is_equal(lowering: Lowering, node: Any, item: Any, other: Any) -> Any:
-    """Whether Python takes two items of containers for the same: an array is equal to itself, and
-    what its comparison with others gives must be a truth value."""
+    """Whether Python takes two items of containers for the same: one object is, whatever it says
+    of itself (NaN is not equal to itself); else what the comparison gives must be a truth value."""
+    if _is_one(item, other):
+        return Static(True)
     part = operate(lowering, node, operator.eq, item, other)
-    if not isinstance(part, Ref):
-        return part
-    return Static(True) if other is item else as_flag(lowering, lowering.value(part))
+    return as_flag(lowering, lowering.value(part)) if isinstance(part, Ref) else part
+
+
+def _is_one(item: Any, other: Any) -> bool:
+    """Whether two items are one object, as far as that is known."""
+    if isinstance(item, Static) and isinstance(other, Static):
+        return item.value is other.value
+    if isinstance(item, InstanceRef) and isinstance(other, InstanceRef):
+        return item.storage is other.storage
+    return item is other
+
+
+def _equal_items(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return _is_equal(lowering, node, *arguments)
+
+
+handlers.FUNCTIONS[prelude.is_equal] = _equal_items
 
 
 _STRICT = {

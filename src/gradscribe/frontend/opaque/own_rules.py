@@ -7,6 +7,7 @@ is, at run time, and what it gives cannot be differentiated again.
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +17,13 @@ import numpy as np
 from gradscribe.errors import NoDerivativeError, UnsupportedError
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.opaque.given_derivatives import GivenRule, conforming, is_due
-from gradscribe.frontend.opaque.lowered_derivatives import NOTHING, Lowered, leaves_of, nested
+from gradscribe.frontend.opaque.lowered_derivatives import (
+    NOTHING,
+    Lowered,
+    leaves_of,
+    nested,
+    parts_of,
+)
 from gradscribe.frontend.prelude import isolated
 from gradscribe.frontend.prelude import iteration_prelude as prelude
 from gradscribe.frontend.state import handlers
@@ -76,10 +83,10 @@ _ADVICE = "for second derivatives, make what it calls a primitive with a rule of
 
 class CalledRule:
     """A rule that is called as it is, at run time; it gives the derivatives that there are, one
-    after the other. Called as the rule is."""
+    after the other. Called as the rule is. due: of an adjoint, for which parameters there are."""
 
-    def __init__(self, rule: GivenRule, reason: str) -> None:
-        self.rule = rule
+    def __init__(self, rule: GivenRule, reason: str, due: tuple[bool, ...]) -> None:
+        self.rule, self.due = rule, due
         self.__name__ = f"{rule.operation}_{rule.kind}"
         self.__module__ = rule.function.__module__
         arrays = _arrays_outside(rule.function)
@@ -110,7 +117,7 @@ class CalledRule:
         )
         names = [f"`{name}`" for name in rule.names]
         made = [conforming(rule, *each) for each in zip(names, arranged, operands, strict=True)]
-        return tuple(_leaves(tuple(made)))
+        return tuple(_leaves(tuple(itertools.compress(made, self.due))))
 
 
 def _arrays_outside(function: Any) -> str:
@@ -185,7 +192,8 @@ class _Applied:
     def _called(self, like: Any, reason: str) -> Any:
         lowering = self.lowering
         types = tuple(lowering.value(leaf).type for leaf in leaves_of(lowering, like))
-        callee = CalledRule(self.rule, reason)
+        due = tuple(any(leaves_of(lowering, item)) for item in parts_of(lowering, like) or ())
+        callee = CalledRule(self.rule, reason, due)
         made = unknown.emit(lowering, callee, self.arguments, self.keywords, Tuple(types), RUN)
         return nested(lowering, like, iter(lowering.unpacked(None, made)))
 

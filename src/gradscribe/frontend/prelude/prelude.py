@@ -29,9 +29,14 @@ def all_of(items: Any) -> bool:
     return True
 
 
+def is_equal(item: Any, other: Any) -> bool:
+    """Whether containers take two items for the same."""
+    return item is other or item == other
+
+
 def contains(items: Any, wanted: Any) -> bool:
     for item in items:
-        if item == wanted:
+        if is_equal(item, wanted):
             return True
     return False
 
@@ -39,28 +44,28 @@ def contains(items: Any, wanted: Any) -> bool:
 def count(items: Any, wanted: Any) -> int:
     found = 0
     for item in items:
-        if item == wanted:
+        if is_equal(item, wanted):
             found += 1
     return found
 
 
 def index(items: Any, wanted: Any) -> int:
     for i, item in enumerate(items):
-        if item == wanted:
+        if is_equal(item, wanted):
             return i
     raise ValueError("the item is not in the list")
 
 
 def index_of_number(items: Any, wanted: Any) -> int:
     for i, item in enumerate(items):
-        if item == wanted:
+        if is_equal(item, wanted):
             return i
     raise ValueError(_NOT_FOUND.format(wanted))
 
 
 def index_to_remove(items: Any, wanted: Any) -> int:
     for i, item in enumerate(items):
-        if item == wanted:
+        if is_equal(item, wanted):
             return i
     raise ValueError("list.remove(x): x not in list")
 

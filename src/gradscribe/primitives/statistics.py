@@ -103,6 +103,8 @@ def _scaled(matrix, by):
 def _variables(m, rowvar, dtype):
     """The samples as a matrix with one row for each variable."""
     m = np.asarray(m, dtype=dtype)
+    if np.ndim(m) > 2:
+        raise ValueError("the samples have more than 2 dimensions")
     if np.ndim(m) < 2:
         return np.reshape(m, (1, -1))
     return m if rowvar else m.T

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import NoDerivativeError, UnsupportedError
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import in_class, probe
 from gradscribe.primitives.contract_kinds import parameters
 from gradscribe.primitives.log_calls import goes_through_others, only_shown
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
@@ -303,15 +303,20 @@ def _variables(function: Callee) -> Callee:
 
 def _of_math(function: Callee) -> Callee:
     """A function of `math`."""
+    own = f"__{function.__name__}__"  # `__floor__`, and its kind, are asked first
 
     @functools.wraps(function)
-    def call(*args: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and in_class(type(args[0]), own, None) is not None:
+            found = classes.called(args[0], own)
+            return found if found is not args[0] else function(*args)
         args = tuple([classes.called(value, "__float__") for value in args])
-        if not holds_active(args):
-            return function(*args)
+        if not holds_active((args, kwargs)):
+            return function(*args, **kwargs)
         if function in PRIMITIVES or function in COMPOSITIONS:
-            return operations.run(function, tuple(map(_float_of, args)))
-        return function(*args)
+            named = {name: _float_of(value) for name, value in kwargs.items()}
+            return operations.run(function, tuple(map(_float_of, args)), named)
+        return function(*args, **kwargs)
 
     return call
 

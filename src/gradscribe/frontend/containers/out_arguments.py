@@ -175,9 +175,10 @@ def _positional(callee: Any) -> tuple[str, ...]:
 @functools.lru_cache(maxsize=1024)
 def _keyword_only(callee: Any) -> tuple[str, ...]:
     """The names of the parameters that are given by name alone; `out` among them if any name is
-    taken."""
+    taken, as of NumPy's functions that hand on what they are given."""
     parameters = inspect.signature(callee).parameters.values()
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    takes_any = callee is not np.pad and (callee.__module__ or "").startswith("numpy")
+    takes_any &= any(p.kind is p.VAR_KEYWORD for p in parameters)
     names = tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
     return (*names, "out") if takes_any else names
 

@@ -24,6 +24,8 @@ def cumulative_trapezoid(y, x=None, dx=1.0, axis=-1, initial=None):
     y, steps = _steps(y, x, dx, axis)
     sums = np.cumsum(steps * (y[..., 1:] + y[..., :-1]) / 2.0, axis=-1)
     if initial is not None:
+        if initial != 0:
+            raise ValueError("`initial` must be `None` or `0`.")
         first = np.full((*sums.shape[:-1], 1), initial, dtype=sums.dtype)
         sums = np.concatenate((first, sums), axis=-1)
     return np.moveaxis(sums, -1, axis)

@@ -123,6 +123,8 @@ def _bounded(in1, in2, mode, boundary, fillvalue, widths):
         widths = ()
         for m in in2.shape:
             widths = (*widths, (m - 1, m - 1))
+    if boundary not in ("fill", "pad", "wrap", "circular", "symm", "symmetric"):
+        raise ValueError("the boundary is 'fill', 'wrap' ('circular') or 'symm' ('symmetric')")
     if boundary in ("fill", "pad"):
         around = np.pad(in1, widths, constant_values=fillvalue)
     else:

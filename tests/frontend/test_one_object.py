@@ -142,6 +142,33 @@ def test_what_shares_memory_with_what_it_came_of_is_not_stored_to(function: Any)
         gs.grad(function, compile=False)(X)
 
 
+def view_without_gradient(x):
+    y = x * 1.0
+    with gs.no_grad():
+        z = y[1:]
+    z[0] = 5.0
+    return np.sum(y * x)
+
+
+def test_a_view_that_is_taken_without_gradients_is_not_stored_to() -> None:
+    with pytest.raises(AliasingError):
+        gs.grad(view_without_gradient, compile=False)(X)
+
+
+def computed_without_gradient(x):
+    with gs.no_grad():
+        w = x * 2
+    w[0] = 4.0
+    return np.sum(w * x)
+
+
+def test_what_is_computed_without_gradients_may_be_stored_to() -> None:
+    for options in ({}, {"compile": False}):
+        value, gradient = gs.value_and_grad(computed_without_gradient, **options)(X)
+        assert value == computed_without_gradient(X)
+        np.testing.assert_array_equal(gradient, [4.0, 4.0, 6.0])
+
+
 def viewed(x):
     return np.sum(Reversed.apply(x * 1.0) * x) + np.sum(gs.stop_gradient(x) * x)
 

@@ -275,3 +275,11 @@ def iterator_of_which_items_are_taken(x):
     rest = iter([1.0, 2.0, 3.0])
     first = next(rest)
     return first * len(pickle.dumps(rest)) * x[0]
+
+
+@refused("the list changes after `reversed` has counted its items", np.ones(3))
+def grown_while_reversed(x):
+    items = [1.0, x[0]]
+    backwards = reversed(items)
+    items.append(x[1])
+    return sum(v * i for i, v in zip(range(9), backwards))

@@ -51,7 +51,7 @@ def apply(callee: Callee, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> A
     if not active or not grad_enabled():
         found = callee(*given[: len(args)], **named)
         containers.check(name_of(callee))
-        return operations.map_values(operations.cut, found)
+        return operations.cut(found, (args, dict(kwargs)))
     try:
         call = bound_call(callee, given[: len(args)], named, active)
     except GradscribeError as error:

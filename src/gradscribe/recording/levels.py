@@ -151,7 +151,7 @@ def values_in(tree: Any) -> Iterator[Any]:
         for item in tree:
             yield from values_in(item)
     elif isinstance(tree, dict):
-        for item in tree.values():
+        for item in dict.values(tree):
             yield from values_in(item)
     else:
         yield tree

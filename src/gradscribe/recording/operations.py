@@ -136,7 +136,8 @@ def run_known(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
     named = {name: operands.add_array(value) for name, value in kwargs.items()}
     is_view = is_view and (callee is not np.einsum or len(operands.values) == 1)
     if not grad_enabled() and _has_traced(operands):
-        return map_values(cut, callee(*uncovered(args), **uncovered(dict(kwargs))))
+        found = callee(*uncovered(args), **uncovered(dict(kwargs)))
+        return cut(found, (args, dict(kwargs)))
     arrays = {
         item.index: array
         for item, array in zip(tree, args, strict=True)
@@ -164,12 +165,19 @@ def _has_traced(operands: Operands) -> bool:
     return any(type(value) is Traced for value in operands.values)
 
 
-def cut(value: Any) -> Any:
-    """A value that is computed under `no_grad`: without derivative, and not stored to, for it may
-    be a view."""
-    if not isinstance(value, np.ndarray):
-        return value
-    return RecordedArray(Memory(value.copy(order="K")), writeable=False)
+def cut(found: Any, given: Any) -> Any:
+    """What is computed under `no_grad`: without derivative. Where it is a view of what was given,
+    neither may be stored to."""
+    arrays = [array for array in values_in(given) if type(array) is RecordedArray]
+
+    def apart(value: Any) -> Any:
+        if not isinstance(value, np.ndarray):
+            return value
+        made = RecordedArray(Memory(value.copy(order="K")))
+        made._memory.show(a for a in arrays if np.may_share_memory(plain(a._present()), value))
+        return made
+
+    return map_values(apart, found)
 
 
 def _is_own(callee: Any) -> bool:
@@ -183,7 +191,7 @@ def getitem(array: Any, index: Any) -> Any:
     operands = Operands(numbers=False)
     operands.add(array)
     if not grad_enabled() and _has_traced(operands):
-        return cut(plain(present(array))[uncovered(index)])
+        return cut(plain(present(array))[uncovered(index)], array)
     items, integers = operands.add_index(index)
     return viewed(
         {0: array}, Call(operator.getitem, (Operand(0), items), {}, operands.values, integers)

@@ -227,7 +227,21 @@ def reversed_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
             "`reversed` of an iterator",
             "make a list of it first: `reversed(list(zip(a, b)))`",
         )
-    return iterators.made(lowering, lambda taker: _backwards(lowering, taker, item), arguments)
+    before = lowering.contents.get(item.storage) if isinstance(item, ListRef) else None
+
+    def items(taker: Any) -> Iteration:
+        now = before if before is None else lowering.contents[item.storage]
+        if now is not before and not (
+            isinstance(now, tuple) and isinstance(before, tuple) and len(now) == len(before)
+        ):
+            lowering.unsupported(
+                node,
+                "the list changes after `reversed` has counted its items",
+                "reverse a copy of it: `reversed(xs[:])`",
+            )
+        return _backwards(lowering, taker, item)
+
+    return iterators.made(lowering, items, arguments)
 
 
 def _backwards(lowering: Lowering, node: Any, item: Any) -> Iteration:

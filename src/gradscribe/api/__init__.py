@@ -15,6 +15,7 @@ from gradscribe.api import (
     jacobians,
     stopping,
     tensor_spellings,
+    tensors_in_compiled_code,
     transform_calls,
     wrappers,
 )
@@ -115,6 +116,7 @@ transform_calls.enter(grad, value_and_grad)
 jacobians.enter()
 function_calls.enter()
 tensor_spellings.enter()
+tensors_in_compiled_code.enter()
 register(STOP_GRADIENT, (stop_gradient,), ())
 stopping.enter(stop_gradient)
 wrappers.enter()

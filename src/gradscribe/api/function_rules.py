@@ -320,7 +320,7 @@ def _transposed(
     if not active:
         return zero
     given = TupleOf(tuple(tangents.items[i] for i in active))
-    transposed = (Static(own_rules.PULLBACKS[0]), pull, zero, Static(tuple(active)), given)
+    transposed = (Static(lowering.package.vjp), pull, zero, Static(tuple(active)), given)
     return lowering.inline(node, prelude.transposed, transposed)
 
 

@@ -24,9 +24,9 @@ from gradscribe.api.transform_calls import (
     of_function,
     static_value,
 )
+from gradscribe.compiler import surroundings
 from gradscribe.compiler.stages import Stages, also_returning, flat, only_results, tangent_only
 from gradscribe.errors import ArgumentError
-from gradscribe.frontend import inlined_rules
 from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.interruptions import unknown_type
 from gradscribe.frontend.state.lowering import Lowering
@@ -287,9 +287,7 @@ def _computing(
 
 def _along(function: Function, leaf: int, checked: bool) -> Function:
     """The tangents of results along one leaf of the arguments. checked: of `is_gradient`."""
-    along = tangent.differentiate(
-        flat(function), (leaf,), inlined_rules.inline, of_gradient=checked
-    )
+    along = tangent.differentiate(flat(function), (leaf,), surroundings.inline, of_gradient=checked)
     return simplify(tangent_only(along))
 
 

@@ -28,12 +28,11 @@ import numpy as np
 from gradscribe.api import declared
 from gradscribe.api.copying import CopiedAsFunction
 from gradscribe.api.differentiable import differentiable, has_tensor
-from gradscribe.api.directional import vjp
 from gradscribe.api.result_types import ResultTypes
 from gradscribe.compiler.eager_calls import forget_own_place, function_of_call
 from gradscribe.errors import ArgumentError, GradscribeError, UnsupportedError
 from gradscribe.frontend.interface import AccessPath
-from gradscribe.frontend.opaque import own_rules, unknown
+from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.opaque.given_derivatives import derivatives_of, keyword_only
 from gradscribe.frontend.opaque.own_rules import Adjoint, OwnRules, Tangent
 from gradscribe.frontend.prelude import isolated
@@ -392,5 +391,4 @@ def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return lowering.apply_primitive(node, primitive, operation, tuple(given), keywords)
 
 
-own_rules.PULLBACKS.append(vjp)
 handlers.OBJECTS[OwnOperation] = _call

@@ -16,7 +16,7 @@ from gradscribe.compiler.higher_order import Chain, nested_gradient, nested_pull
 from gradscribe.compiler.leaves import zero_like
 from gradscribe.compiler.program import Primal
 from gradscribe.compiler.stages import flat, tangent_only
-from gradscribe.frontend.inlined_rules import inline
+from gradscribe.compiler.surroundings import inline
 from gradscribe.ir.core import Function
 from gradscribe.ir.types import Opaque, is_differentiable
 from gradscribe.transforms import tangent

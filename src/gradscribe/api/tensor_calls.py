@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from gradscribe.api.tensor_handlers import (
-    as_array,
     as_tensor,
     calling,
     cut,
@@ -29,8 +28,6 @@ from gradscribe.compiler.signatures import enter_array_class
 from gradscribe.frontend.calls import single_items
 from gradscribe.frontend.containers import stores, subscripts
 from gradscribe.frontend.control import contexts
-from gradscribe.frontend.expressions import attributes
-from gradscribe.frontend.kinds import tensors
 from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
@@ -43,14 +40,11 @@ from gradscribe.frontend.values.values import (
     is_number,
 )
 from gradscribe.runtime.functions import (
-    activations,
     any_form,
     calculus,
     composites,
     eager,
     factorizations,
-    matrix_composites,
-    products,
     special,
 )
 from gradscribe.runtime.functions import common as functions
@@ -184,15 +178,6 @@ HANDLERS: dict[Any, handlers.Handler] = {
 }
 
 handlers.FUNCTIONS.update(HANDLERS | REFUSED)
-tensors.CLASSES.append(Tensor)
-tensors.ARRAY_MODULES |= {composites.__name__, matrix_composites.__name__}
-tensors.ARRAY_MODULES.add("gradscribe.runtime.functions.special_composites")
-tensors.TENSOR_PACKAGES += [
-    *("gradscribe.nn.functional.", "gradscribe.linalg", "gradscribe.fft", "gradscribe.special"),
-    *(module.__name__ for module in (activations, calculus, factorizations, products)),
-]
-tensors.AS_TENSOR.append(as_tensor)
-attributes.ARRAY_OF.append(as_array)
 enter_array_class(Tensor, lambda tensor: tensor.array, spelling="tensor")
 
 handlers.FUNCTIONS[grad_mode.no_grad] = contexts.mode(False)

@@ -13,18 +13,17 @@ from gradscribe.compiler.keys import KEYS
 from gradscribe.frontend.calls import application
 from gradscribe.frontend.containers import subscripts
 from gradscribe.frontend.interface import AccessPath
-from gradscribe.frontend.kinds import static_values, tensors
+from gradscribe.frontend.kinds import static_values
 from gradscribe.frontend.memory import outside
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Ref, Static, TupleOf, is_number
+from gradscribe.frontend.values.values import Ref, Static, is_number
 from gradscribe.ir.types import Opaque, Scalar, Type
 from gradscribe.runtime.functions import distinct
 from gradscribe.runtime.tensors import creation, dtypes, randomness
 from gradscribe.runtime.tensors.queries import is_tensor
 from gradscribe.runtime.tensors.tensor import Tensor
-from gradscribe.runtime.tensors.variable import Variable
 
 _NONE, _FALSE = Static(None), Static(False)
 
@@ -172,35 +171,15 @@ def _typed(made: Any) -> handlers.Handler:
     return handler
 
 
-def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`isinstance(x, gs.FloatTensor)` asks for the dtype of a Tensor."""
-    item, asked = arguments
-    classes = static_values.object_of(lowering, node, asked)
-    classes = classes if isinstance(classes, tuple) else (classes,)
-    classes = tuple(Tensor if cls is Variable else cls for cls in classes)
-    typed = [cls for cls in classes if isinstance(cls, creation.TypedTensor)]
-    if isinstance(item, Ref) and tensors.is_tensor(lowering, item):
-        dtype = getattr(lowering.load(item).type, "dtype", "")
-        if any(cls.dtype == dtype for cls in typed):
-            return Static(True)
-    elif typed and is_number(item):
-        tensors.refuse_class(lowering, node)
-    others = TupleOf(tuple(Static(cls) for cls in classes if cls not in typed))
-    return _isinstance_of_others(lowering, node, (item, others), {})
-
-
 def _is_tensor(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`gs.is_tensor(x)`"""
     item = next(iter((*arguments, *keywords.values())))
-    return _isinstance(lowering, node, (item, Static(Tensor)), {})
+    return lowering.call(node, Static(isinstance), (item, Static(Tensor)), {})
 
 
-_isinstance_of_others = handlers.FUNCTIONS[isinstance]
-handlers.FUNCTIONS[isinstance] = _isinstance
 handlers.FUNCTIONS[is_tensor] = _is_tensor
 handlers.FUNCTIONS.update(HANDLERS)
 for _class in creation.TYPED_CONSTRUCTORS.values():
     handlers.FUNCTIONS[_class] = _typed(_class)
 outside.CONSTANTS.add(dtypes.PublicDtype)
-tensors.DTYPES.append(dtypes.PublicDtype)
 KEYS[dtypes.PublicDtype] = lambda dtype: (dtypes.PublicDtype, dtype)

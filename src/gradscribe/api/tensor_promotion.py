@@ -121,10 +121,9 @@ HANDLERS: dict[Any, handlers.Handler] = {
 }
 
 handlers.FUNCTIONS.update(HANDLERS)
-tensors.PROMOTIONS.update(
-    dict.fromkeys(
-        (operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.pow),
-        _promoted,
-    )
-)
-tensors.PROMOTIONS[operator.truediv] = _divisible
+
+PROMOTIONS = dict.fromkeys(
+    (operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.pow),
+    _promoted,
+) | {operator.truediv: _divisible}
+"""What is done to the operands of an operator, one of which is a Tensor."""

@@ -19,11 +19,10 @@ from gradscribe.api.functional import Gradient, check_scalar
 from gradscribe.api.given_tangents import like, refuse
 from gradscribe.api.outlining import Outlined, Resumed, arranged, inline, outline, structured
 from gradscribe.api.recorded_transforms import compiles
-from gradscribe.compiler import argnums_error
+from gradscribe.compiler import argnums_error, surroundings
 from gradscribe.compiler.given_leaves import structure_error
 from gradscribe.compiler.stages import Stages, bind_ones, gradient_tree
 from gradscribe.errors import GradscribeError
-from gradscribe.frontend import inlined_rules
 from gradscribe.frontend.boundary.results import result_tree
 from gradscribe.frontend.containers import known_integers
 from gradscribe.frontend.state import handlers, wording
@@ -237,7 +236,7 @@ def _jvp(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     active = call.active(range(len(primals)))
     directions = _directions(lowering, node, call, active, given["tangents"])
     checked = is_gradient(given["function"])
-    rules = inlined_rules.inline
+    rules = surroundings.inline
     function = simplify(tangent.differentiate(call.function, active, rules, of_gradient=checked))
     results = inline(lowering, function, (*call.operands, *directions))
     call.store(lowering, results)

@@ -22,7 +22,7 @@ from gradscribe.compiler.stages import (
     only_results,
     tangent_only,
 )
-from gradscribe.frontend.inlined_rules import inline
+from gradscribe.compiler.surroundings import inline
 from gradscribe.ir.core import Function
 from gradscribe.ir.trees import LEAF, Node
 from gradscribe.transforms import tangent

@@ -25,6 +25,7 @@ from gradscribe.compiler.partly import Partly, compiled_as_a_whole
 from gradscribe.compiler.signatures import ArgumentTypes, Binder, bound, parameter_location
 from gradscribe.compiler.specialization import Specialization
 from gradscribe.compiler.stored import refuse_overlap, refuse_read_only, refuse_twice
+from gradscribe.compiler.surroundings import package
 from gradscribe.compiler.variadic import called_by, is_variadic
 from gradscribe.errors import AliasingError, ArgumentError, GradscribeError, UnsupportedError
 from gradscribe.frontend.interface import (
@@ -204,7 +205,14 @@ class Primal:
         ]
         self.facts = Facts(self._types.samples)
         self.lowered: Lowered = frontend.lower(
-            function, self.arguments, self.facts, self._capture, keyed, numbers, recording
+            function,
+            self.arguments,
+            self.facts,
+            self._capture,
+            keyed,
+            numbers,
+            recording,
+            package(),
         )
         self.entry = self._new_entry(len(arguments))
         self._guards = -1

@@ -16,8 +16,8 @@ from functools import cached_property
 import numpy as np
 
 from gradscribe.compiler.conditions import compiling
+from gradscribe.compiler.surroundings import inline
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.inlined_rules import inline
 from gradscribe.ir.core import CALL, Block, Function, Operation, Parameter, Value, walk
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree, count_leaves
 from gradscribe.ir.types import RecordOf, Scalar, is_differentiable

@@ -38,6 +38,7 @@ from gradscribe.frontend.state.interruptions import (
     refusal,
 )
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.state.package import Package
 from gradscribe.frontend.structures import inputs
 from gradscribe.frontend.syntax.source import Source, nested_too_deeply, source_of
 from gradscribe.frontend.wiring import ENTRIES
@@ -48,6 +49,9 @@ from gradscribe.ir.lengths import Facts
 __all__ = ["Argument", "Lowered", "lower"]
 
 
+_ALONE = Package()
+
+
 def lower(
     function: FunctionType,
     arguments: Sequence[Argument],
@@ -56,6 +60,7 @@ def lower(
     keyed: frozenset[Place] = frozenset(),
     known: frozenset[tuple[Any, ...]] = frozenset(),
     recording: Recording | None = None,
+    package: Package = _ALONE,
 ) -> Lowered:
     """The IR of a function for arguments of these types.
 
@@ -63,12 +68,13 @@ def lower(
     call, and receives the guards. capture: types an implicit input (see `interface`). keyed: the
     places of the dicts whose keys were found to be known at run time only (`RunTimeKeyError`).
     known: the places of the numbers from outside that it is lowered for (`KnownNumberError`).
-    recording: which calls are recorded when the program runs.
+    recording: which calls are recorded when the program runs. package: what is known of the
+    package around.
 
     Raises `UnsupportedError` (or one of its kinds) for what cannot be compiled, and
     `SourceNotFoundError` where there is no source.
     """
-    lowering = Lowering(Builder(facts), ENTRIES, capture, keyed, recording)
+    lowering = Lowering(Builder(facts), ENTRIES, capture, keyed, recording, package)
     lowering.outside.known = known
     arguments = tuple(arguments)  # captures are added to the caller's list
     lowering.parameters = tuple(argument.name for argument in arguments)

@@ -16,11 +16,14 @@ from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.state.frame import RAISED, Frame
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError, MisfitError
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.state.package import Package
 from gradscribe.frontend.syntax.source import source_of
 from gradscribe.frontend.values.values import ListRef, Static, TupleOf
 from gradscribe.frontend.wiring import ENTRIES
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Location, SliceOf, Value
+
+_ALONE = Package()
 
 
 def inline(
@@ -28,13 +31,15 @@ def inline(
     rule: Callable[..., Any],
     arguments: Mapping[str, Any],
     location: Location | None = None,
+    package: Package = _ALONE,
 ) -> Any:
     """Append the operations of `rule(**arguments)` and return its result.
 
     arguments: IR values, static Python objects, and tuples of those. The result has the same
     form: a value, a static number (or None), or a tuple. Every operation is given `location`.
+    package: what is known of the package around.
     """
-    lowering = Lowering(builder, ENTRIES)
+    lowering = Lowering(builder, ENTRIES, package=package)
     source = source_of(rule.__code__)
     given = {**_defaults(rule), **arguments}
     names = {name: _enter(lowering, item) for name, item in given.items()}

@@ -13,6 +13,7 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.kinds.tensors import agrees
 from gradscribe.ir.probing import is_library_module
 from gradscribe.recording.levels import OF_TENSORS, refused
+from gradscribe.runtime.tensors.tensor import Tensor
 
 
 def guarded(name: str, found: Any) -> Any:
@@ -26,7 +27,7 @@ def guarded(name: str, found: Any) -> Any:
 def _method(name: str, found: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(found)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if OF_TENSORS.get() and not agrees(name, (*args, *kwargs)) and _is_called_by_user():
+        if OF_TENSORS.get() and not agrees(name, (*args, *kwargs), Tensor) and _is_called_by_user():
             raise refused(
                 UnsupportedError(
                     f"`{name}` means one thing for Tensors and another for arrays, which they are "

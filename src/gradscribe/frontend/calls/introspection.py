@@ -17,6 +17,7 @@ from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.handlers import Handler
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.state.package import TensorClass
 from gradscribe.frontend.structures import instances, standard_classes
 from gradscribe.frontend.values.values import (
     BoundMethod,
@@ -28,6 +29,7 @@ from gradscribe.frontend.values.values import (
     Ref,
     Static,
     TupleOf,
+    is_number,
 )
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import has, in_class
@@ -42,6 +44,10 @@ def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
     if unknown.is_opaque(arguments[0]):
         return unknown.emit(lowering, isinstance, arguments, keywords, BOOL)
     asked = tuple(c.value for c in classes)
+    if (around := lowering.package.tensors) is not None:
+        asked, is_met = _without_dtypes(lowering, node, around, arguments[0], asked)
+        if is_met:
+            return Static(True)
     try:
         isinstance(None, asked)
     except TypeError as error:  # it asks for what is no class
@@ -50,6 +56,21 @@ def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
     if len(found) > 1 and not tensors.may_be_without_axes(lowering, arguments[0]):
         return unknown.emit(lowering, isinstance, (arguments[0], Static(asked)), {}, BOOL)
     return Static(_settled(lowering, node, arguments[0], found))
+
+
+def _without_dtypes(
+    lowering: Lowering, node: Any, known: TensorClass, item: Any, asked: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], bool]:
+    """The classes that are asked for, but for those that ask for the dtype of a Tensor; and whether
+    the item is of one of these."""
+    dtypes = {cls: known.dtype_of_class(cls) for cls in asked if isinstance(cls, type)}
+    wanted = {dtype for dtype in dtypes.values() if dtype is not None}
+    rest = tuple(known.aliases.get(cls, cls) for cls in asked if dtypes.get(cls) is None)
+    if isinstance(item, Ref) and tensors.is_tensor(lowering, item):
+        return rest, getattr(lowering.load(item).type, "dtype", "") in wanted
+    if wanted and is_number(item):
+        tensors.refuse_class(lowering, node)
+    return rest, False
 
 
 def is_instance(lowering: Lowering, node: Any, item: Any, asked: type | tuple[type, ...]) -> bool:
@@ -143,7 +164,7 @@ def _classes(lowering: Lowering, node: Any, item: Any) -> list[type]:
     is_number = isinstance(item, Value) and isinstance(item.type, Scalar)
     own = [*number_classes.possible(lowering, item)] if is_number else []
     own = own or [class_of(lowering, node, item)]
-    return [*own, *(tensors.CLASSES if may_be_tensor else ())]
+    return [*own, tensors.class_of(lowering).cls] if may_be_tensor else own
 
 
 def _settled(lowering: Lowering, node: Any, item: Any, found: set[bool]) -> bool:
@@ -199,7 +220,7 @@ def class_of(lowering: Lowering, node: Any, item: Any) -> type:
     if isinstance(item, (TupleOf,)):
         return item.cls
     if tensors.is_tensor(lowering, item):
-        return tensors.CLASSES[0]
+        return tensors.class_of(lowering).cls
     simple = {ListRef: list, DictRef: dict, Ref: np.ndarray}.get(type(item))
     if simple is not None:
         return simple

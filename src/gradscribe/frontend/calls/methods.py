@@ -76,7 +76,9 @@ def _called(
         return construction.call_builtin_method(lowering, node, method, arguments)
     if unknown.is_opaque(receiver):
         return _of_opaque(lowering, node, receiver, name, arguments, keywords)
-    if tensors.spelling_of(lowering, receiver) == "either" and not tensors.agrees(name, names):
+    if tensors.spelling_of(lowering, receiver) == "either" and not tensors.agrees(
+        name, names, tensors.class_of(lowering).cls
+    ):
         return lowering.unsupported(
             node,
             f"the method `{name}` of what is an array on one path and a Tensor on the other",

@@ -242,7 +242,7 @@ def _identifier(frame: Frame) -> str:
 
 def _inner(lowering: Lowering, frame: Frame) -> Lowering:
     """A lowering of a function of its own, which knows what the one around it has met."""
-    inner = Lowering(Builder(Facts()), lowering.entries)
+    inner = Lowering(Builder(Facts()), lowering.entries, package=lowering.package)
     inner.nesting.below = (*lowering.nesting.below, *lowering.frames)
     inner.recursion, inner.parameters = lowering.recursion, lowering.parameters
     inner.capture = lowering.capture  # which tells user's code, of Tensors, from rules

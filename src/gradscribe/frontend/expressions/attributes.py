@@ -213,9 +213,6 @@ _ADDRESSES: dict[str, type] = {"ctypes": type(np.zeros(1).ctypes), "__array_inte
 """Attributes that tell where an array's memory is, and of what class they are: whoever knows that
 may write to it."""
 
-ARRAY_OF: list[handlers.Handler] = []
-"""What `.array` of a Tensor means (entered by the layers above)."""
-
 
 def _flat(lowering: Lowering, node: Any, owner: Ref) -> Any:
     """`owner.flat`, which is a view of it also where its memory is not one piece."""
@@ -237,7 +234,7 @@ def _tensor_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
             return Static(1)
         return application.apply_method(lowering, node, owner, name, (), {})
     if name == "array":
-        return ARRAY_OF[0](lowering, node, (owner,), {})
+        return tensors.class_of(lowering).as_array(lowering, node, (owner,), {})
     if isinstance(found, property):
         return lowering.call(node, Static(found.fget), (owner,), {})
     if found is None and not is_number(owner):
@@ -283,7 +280,8 @@ def _refuse_missing(lowering: Lowering, node: Any, classes: tuple[type, ...], na
     """Say that neither values of these classes nor Tensors, if there may be any, have such an
     attribute."""
     may_be_tensor = lowering.has_tensors or lowering.frame.called_at is not None
-    kinds = (*classes, *tensors.CLASSES) if may_be_tensor else classes
+    around = lowering.package.tensors
+    kinds = classes if around is None or not may_be_tensor else (*classes, around.cls)
     if not any(hasattr(each, name) for each in kinds):
         what = f"`{classes[0].__name__}` has no attribute `{name}`"
         lowering.raises(node, AttributeError(what), what, wording.near(name, dir(classes[0])))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,33 +16,12 @@ import numpy as np
 from gradscribe.errors import AliasingError
 from gradscribe.frontend.kinds.presence import sources
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.state.package import TensorClass
 from gradscribe.frontend.values.values import Cell, Ref, is_number
 from gradscribe.ir.core import Value, walk
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.indexing import GETITEM
 from gradscribe.primitives.registry import METHODS
-
-CLASSES: list[type] = []
-"""The class whose methods arrays with the spelling "tensor" have (entered by the layers above)."""
-
-ARRAY_MODULES: set[str] = set()
-"""Modules whose functions are written over arrays (entered by the layers above): there methods
-mean NumPy's, whatever they are given."""
-
-TENSOR_PACKAGES: list[str] = []
-"""Packages and modules whose functions are written over Tensors (entered by the layers above): the
-arrays that a program gives them have the methods of Tensors there."""
-
-AS_TENSOR: list[Callable[..., Any]] = []
-"""What makes an array a Tensor to the program (entered by the layers above)."""
-
-DTYPES: list[Callable[[Any], Any]] = []
-"""What gives the dtype of a Tensor, as programs see it, for NumPy's (entered by the layers
-above)."""
-
-PROMOTIONS: dict[Any, Callable[..., Any]] = {}
-"""What is done to the operands of an operator, one of which is a Tensor, so that the result has
-the dtype that the operator has for Tensors (entered by the layers above)."""
 
 
 def given(
@@ -53,23 +32,27 @@ def given(
     keywords: dict[str, Any],
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call: Tensors, where a program calls a function over Tensors."""
-    if not _is_over_tensors(function) or _is_over_tensors(lowering.frame.function):
+    tensors = lowering.package.tensors
+    if tensors is None or not _is_over_tensors(tensors, function):
         return arguments, keywords
-    (as_tensor,) = AS_TENSOR
+    if _is_over_tensors(tensors, lowering.frame.function):
+        return arguments, keywords
+    as_tensor = tensors.as_tensor
     return (
         tuple(as_tensor(lowering, node, (item,), {}) for item in arguments),
         {name: as_tensor(lowering, node, (item,), {}) for name, item in keywords.items()},
     )
 
 
-def _is_over_tensors(function: Any) -> bool:
+def _is_over_tensors(tensors: TensorClass, function: Any) -> bool:
     module = function.__module__ or ""
-    return module not in ARRAY_MODULES and module.startswith(tuple(TENSOR_PACKAGES))
+    return not module.startswith(tensors.over_arrays) and module.startswith(tensors.over_tensors)
 
 
 def promoted(lowering: Lowering, node: Any, operator: Any, *operands: Any) -> tuple[Any, ...]:
     """The operands of an operator, with PyTorch's promotion of dtypes where one is a Tensor."""
-    promotion = PROMOTIONS.get(operator)
+    tensors = lowering.package.tensors
+    promotion = None if tensors is None else tensors.promotions.get(operator)
     if promotion is None or not any(is_tensor(lowering, operand) for operand in operands):
         return operands
     items: tuple[Any, ...] = promotion(lowering, node, *operands).items
@@ -84,17 +67,17 @@ _AGREEING = frozenset(
 """Methods that Tensors and arrays both have, with one meaning."""
 
 
-def agrees(name: str, arguments: tuple[Any, ...]) -> bool:
-    """Whether a method means the same for an array and for a Tensor: it does where Tensors do not
-    have it, and there means NumPy's."""
+def agrees(name: str, arguments: tuple[Any, ...], cls: type) -> bool:
+    """Whether a method means the same for an array and for a Tensor, of this class: it does where
+    that does not have it, and there means NumPy's."""
     if name in ("max", "min"):
         return not arguments
-    return name in _AGREEING or (hasattr(np.ndarray, name) and not hasattr(CLASSES[0], name))
+    return name in _AGREEING or (hasattr(np.ndarray, name) and not hasattr(cls, name))
 
 
 def is_tensor(lowering: Lowering, item: Any) -> bool:
     """Whether this is an array whose methods are Tensor's (never so inside of rules)."""
-    return bool(CLASSES) and spelling_of(lowering, item) == "tensor"
+    return lowering.package.tensors is not None and spelling_of(lowering, item) == "tensor"
 
 
 def spelling_of(lowering: Lowering, item: Any) -> str:
@@ -107,9 +90,10 @@ def spelling_of(lowering: Lowering, item: Any) -> str:
 
 def _knows_tensors(lowering: Lowering) -> bool:
     """Whether methods may be Tensor's in the function that is being lowered."""
-    if not CLASSES or lowering.capture is None:
+    tensors = lowering.package.tensors
+    if tensors is None or lowering.capture is None:
         return False
-    return lowering.frame.function.__module__ not in ARRAY_MODULES
+    return not (lowering.frame.function.__module__ or "").startswith(tensors.over_arrays)
 
 
 def may_be_without_axes(lowering: Lowering, item: Any) -> bool:
@@ -132,7 +116,7 @@ def dtype_of(lowering: Lowering, item: Any, name: str) -> Any:
     """`item.dtype`: that of Tensors prints as in PyTorch."""
     dtype = np.dtype(name)
     if is_tensor(lowering, item) or may_be_without_axes(lowering, item):
-        return DTYPES[0](dtype)
+        return class_of(lowering).dtype_of(dtype)
     return dtype
 
 
@@ -277,4 +261,10 @@ def attribute_of(lowering: Lowering, item: Any, name: str) -> Any:
     number = number and _knows_tensors(lowering)
     if not (number or is_tensor(lowering, item)):
         return None
-    return inspect.getattr_static(CLASSES[0], name, None)
+    return inspect.getattr_static(class_of(lowering).cls, name, None)
+
+
+def class_of(lowering: Lowering) -> TensorClass:
+    """The class of Tensors, where one has come in."""
+    assert lowering.package.tensors is not None
+    return lowering.package.tensors

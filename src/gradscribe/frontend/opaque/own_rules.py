@@ -36,9 +36,6 @@ from gradscribe.primitives.control import RUN
 
 RESULT = "its result"
 
-PULLBACKS: list[Any] = []
-"""`gs.vjp` (entered by the layer above)."""
-
 
 @dataclass(eq=False)
 class OwnRules:
@@ -237,7 +234,7 @@ def _transposed(lowering: Lowering, node: Any, own: OwnRules, arguments: Any, ke
     tangents = tuple(_at(TupleOf(tuple(keywords.values())), path) for path in paths)
     chosen = PartialOf(Static(Chosen(own, paths)), (out, *given), {})
     active = Static(tuple(range(len(paths))))
-    transposed = (Static(PULLBACKS[0]), chosen, zero, active, TupleOf(tangents))
+    transposed = (Static(lowering.package.vjp), chosen, zero, active, TupleOf(tangents))
     return lowering.inline(node, prelude.transposed, transposed)
 
 

@@ -39,6 +39,7 @@ from gradscribe.frontend.state.knowledge import (
     Variants,
 )
 from gradscribe.frontend.state.numbering import Numbering
+from gradscribe.frontend.state.package import Package
 from gradscribe.frontend.state.trial import Trial
 from gradscribe.frontend.values.values import (
     Cell,
@@ -74,6 +75,8 @@ _HANDING_ON = frozenset({CONSTANT, TUPLE, ITEM, LIST, APPEND, POP, GET, SET, STO
 """Operations that compute nothing: under `no_grad`, what they hand on keeps its derivative."""
 
 
+_ALONE = Package()
+
 _AS_IN_PYTHON = "correct it: plain Python raises here, too"
 
 
@@ -88,6 +91,7 @@ class Lowering(EntryMethods):
     assumed: the conditions under which the current path is taken, by key.
     has_tensors: whether a Tensor has come in, so that a number may be one without axes.
     recording: which calls are recorded at run time (None: none may be).
+    package: what is known of the package around.
 
     The rest are states of their own, of `knowledge`: see there.
     """
@@ -99,8 +103,10 @@ class Lowering(EntryMethods):
         capture: CaptureCallback | None = None,
         keyed: frozenset[DictPlace] = frozenset(),
         recording: Recording | None = None,
+        package: Package = _ALONE,
     ) -> None:
         self.builder = builder
+        self.package = package
         self.entries = entries
         self.recording = recording
         self.keyed = keyed

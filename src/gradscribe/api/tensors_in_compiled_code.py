@@ -1,0 +1,53 @@
+"""The package as compiled code is to know it: Tensors, and `vjp`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradscribe.api.directional import vjp
+from gradscribe.api.tensor_handlers import as_array, as_tensor
+from gradscribe.api.tensor_promotion import PROMOTIONS
+from gradscribe.compiler import surroundings
+from gradscribe.frontend.state.package import Package, TensorClass
+from gradscribe.runtime.functions import (
+    activations,
+    calculus,
+    composites,
+    factorizations,
+    matrix_composites,
+    products,
+)
+from gradscribe.runtime.tensors import creation, dtypes
+from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.runtime.tensors.variable import Variable
+
+
+def _dtype_of_class(cls: Any) -> str | None:
+    """`gs.FloatTensor` asks for the dtype of a Tensor."""
+    return np.dtype(cls.dtype.dtype).name if isinstance(cls, creation.TypedTensor) else None
+
+
+def enter() -> None:
+    """Let the compiler know of Tensors."""
+    own = TensorClass(
+        Tensor,
+        {Variable: Tensor},
+        _dtype_of_class,
+        dtypes.PublicDtype,
+        as_tensor,
+        as_array,
+        PROMOTIONS,
+        (
+            *("gradscribe.nn.functional.", "gradscribe.linalg", "gradscribe.fft"),
+            "gradscribe.special",
+            *(module.__name__ for module in (activations, calculus, factorizations, products)),
+        ),
+        (
+            "gradscribe.nn.formulas.",
+            "gradscribe.runtime.functions.special_composites",
+            *(module.__name__ for module in (composites, matrix_composites)),
+        ),
+    )
+    surroundings.enter(Package(own, vjp))

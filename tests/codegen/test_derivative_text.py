@@ -26,7 +26,7 @@ def normalized(x, n):
     return x + v
 
 
-def test_what_a_iteration_records_is_one_tuple_in_forward_and_adjoint() -> None:
+def test_what_an_iteration_records_is_one_tuple_in_forward_and_adjoint() -> None:
     found = sources(normalized, 0.5, 3, argnums=0)
     assert found.forward_source == block("""
         def normalized_forward(x, n):
@@ -274,7 +274,7 @@ def newton(a, b):
     raise RuntimeError("no convergence")
 
 
-def test_record_of_a_iteration_that_is_left_is_appended_before_the_break() -> None:
+def test_record_of_an_iteration_that_is_left_is_appended_before_the_break() -> None:
     assert sources(newton, 1.7, 0.6).forward_source == block("""
         def newton_forward(a, b):
             steps = []

@@ -40,8 +40,11 @@ def check(function: Any, *args: Any, order: int = 2) -> None:
 
 
 def _check_ir(function: Any, args: Any, expected: Any) -> None:
-    primal = lowered(function, *args).function
+    made = lowered(function, *args)
+    primal = made.function
     _verify(primal)
+    if made.captures:  # they would have to be given, too
+        return
     interpreted = run(primal, *copy.deepcopy(args))
     assert same_values(interpreted, expected), f"{interpreted!r} is not {expected!r}"
 

@@ -31,7 +31,7 @@ def in_one_branch(x):
     return y.sum() + x.sum()
 
 
-def by_condition_of_a_iteration(x):
+def by_condition_of_an_iteration(x):
     total = (x * x).sum()
     for i in range(3):
         y = Normed.apply(x * (i + 1.0))
@@ -166,7 +166,7 @@ def exchanged(x):
 PROGRAMS = [
     exchanged,
     in_one_branch,
-    by_condition_of_a_iteration,
+    by_condition_of_an_iteration,
     where_a_loop_runs,
     before_an_exit,
     in_the_last_iteration,

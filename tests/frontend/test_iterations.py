@@ -234,7 +234,7 @@ def sum_kept_before_an_inner_exit(x, s):
 @pytest.mark.parametrize(
     "function", [item_swapped_before_an_inner_exit, sum_kept_before_an_inner_exit]
 )
-def test_what_ends_a_iteration_comes_before_a_loop_inside_passes_on(function, s) -> None:
+def test_what_ends_an_iteration_comes_before_a_loop_inside_passes_on(function, s) -> None:
     agrees(function, np.array([0.5, 1.5, 2.0]), s)
 
 
@@ -340,5 +340,5 @@ def test_a_number_in_a_loop_does_not_stand_for_what_holds_one(function, n) -> No
 
 
 @pytest.mark.parametrize("function", [items_made_anew, left_backwards])
-def test_what_a_iteration_leaves_is_differentiated(function) -> None:
+def test_what_an_iteration_leaves_is_differentiated(function) -> None:
     gs.testing.check_grad(function, x4)

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+import scipy.sparse.linalg
 
 import gradscribe as gs
 from gradscribe.errors import UnsupportedError
@@ -53,17 +54,10 @@ def of_a_list_that_grows(x):
     return (len(LISTS) + len(LISTS["b"])) * np.sum(x)
 
 
+@pytest.mark.parametrize("compile_", [True, False, "auto"])
 @pytest.mark.parametrize("function", [of_a_missing_list, of_a_list_that_grows])
-def test_an_item_that_a_dict_would_make_is_not_made_by_a_refusal(function):
-    LISTS.clear()
-    with pytest.raises(UnsupportedError, match="makes an item when it is read"):
-        gs.value_and_grad(function)(X)
-    assert not LISTS
-
-
-@pytest.mark.parametrize("function", [of_a_missing_list, of_a_list_that_grows])
-def test_partly_compiled_it_is_made_at_each_call(function):
-    value_and_grad = gs.value_and_grad(function, compile="auto")
+def test_an_item_that_a_dict_makes_is_made_at_each_call(function, compile_):
+    value_and_grad = gs.value_and_grad(function, compile=compile_)
     for _ in range(3):
         LISTS.clear()
         expected, made = function(X), dict(LISTS)
@@ -76,14 +70,20 @@ def weighted(x):
     return WEIGHTS["w"] * np.sum(x)
 
 
-def test_an_item_that_is_there_is_read_and_not_made_again():
+def test_an_item_that_is_there_is_read_and_one_that_is_gone_is_made():
     value_and_grad = gs.value_and_grad(weighted)
     for weight in (2.0, 3.0):
         WEIGHTS["w"] = weight
         assert value_and_grad(X)[0] == weight * 6.0
     WEIGHTS.clear()
-    with pytest.raises(UnsupportedError, match="makes an item when it is read"):
-        value_and_grad(X)
+    assert value_and_grad(X)[0] == 6.0
+    assert dict(WEIGHTS) == {"w": 1.0}
+
+
+def test_a_refusal_makes_no_item():
+    WEIGHTS.clear()
+    with pytest.raises(UnsupportedError):
+        gs.grad(lambda x: WEIGHTS["w"] * np.sum(x) * x.flags.aligned)(X)
     assert not WEIGHTS
 
 
@@ -100,3 +100,56 @@ def test_what_a_handle_of_cffi_leads_to_may_be_changed():
         gs.value_and_grad(function)(X)
     assert held == {"a": 2.0}
     assert gs.value_and_grad(function, compile=False)(X)[0] == 30.0
+
+
+CALLS = [0.0]
+
+
+def counted(v):
+    CALLS[0] += 1.0
+    return v
+
+
+COUNTING = scipy.sparse.linalg.LinearOperator((3, 3), matvec=counted, dtype=float)
+
+
+def calls_by_a_method(x):
+    COUNTING.matvec(np.ones(3))
+    return CALLS[0] * np.sum(x)
+
+
+def calls_by_a_solver(x):
+    scipy.sparse.linalg.cg(COUNTING, np.ones(3))
+    return CALLS[0] * np.sum(x)
+
+
+@pytest.mark.parametrize("function", [calls_by_a_method, calls_by_a_solver])
+def test_what_a_function_changes_that_an_object_of_a_library_calls_is_not_read(function):
+    for transform in (gs.value_and_grad(function), lambda x: gs.jvp(function, (x,), (x,))):
+        CALLS[0] = 0.0
+        with pytest.raises(UnsupportedError, match="both read and changed"):
+            transform(X)
+    CALLS[0] = 0.0
+    expected = function(X)
+    CALLS[0] = 0.0
+    assert gs.value_and_grad(function, compile=False)(X)[0] == expected
+
+
+def operators_of_an_object(x):
+    counts = np.zeros(3)
+
+    def product(v):
+        counts[0] += 1.0
+        return 2 * v
+
+    a = scipy.sparse.linalg.LinearOperator((3, 3), matvec=product, dtype=float)
+    a @ np.ones(3)
+    (-a) @ np.ones(3)
+    return np.sum(counts * x)
+
+
+@pytest.mark.parametrize("compile_", [True, False, "auto"])
+def test_an_operator_of_an_object_may_write_to_what_that_holds(compile_):
+    value, gradient = gs.value_and_grad(operators_of_an_object, compile=compile_)(X)
+    assert value == operators_of_an_object(X)
+    np.testing.assert_array_equal(gradient, [2.0, 0.0, 0.0])

@@ -138,7 +138,7 @@ def test_a_change_goes_to_what_a_name_is_in_this_iteration(
     agrees(function, X, n)
 
 
-def test_an_array_that_a_iteration_replaces_is_one_with_those_of_other_names() -> None:
+def test_an_array_that_an_iteration_replaces_is_one_with_those_of_other_names() -> None:
     def replaced(x, n):
         a, b = x * 1.5, x * 2.0
         k = 0

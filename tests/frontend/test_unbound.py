@@ -278,7 +278,7 @@ def dict_handled_until_it_is_bound(x, n):
 
 @pytest.mark.parametrize("n", [1, 4])
 @pytest.mark.parametrize("function", [handled_until_it_is_bound, dict_handled_until_it_is_bound])
-def test_a_name_that_is_missed_in_a_try_is_handled_until_a_iteration_binds_it(function, n):
+def test_a_name_that_is_missed_in_a_try_is_handled_until_an_iteration_binds_it(function, n):
     agrees(function, np.array([0.3, 0.7, 1.1]), n)
 
 

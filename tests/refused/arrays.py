@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import collections
-
 import numpy as np
 
 from gradscribe.errors import AliasingError
@@ -126,14 +124,6 @@ def deleted_slice(x, n):
     found = list(x)
     del found[::n]
     return sum(found)
-
-
-MADE = collections.defaultdict(list)
-
-
-@refused("the dict from outside has no key 'b', and makes an item when it is read", X)
-def made_by_reading(x):
-    return x[0] * len(MADE["b"])
 
 
 @refused("the dict has no key 'b'", X)

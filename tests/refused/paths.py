@@ -326,7 +326,7 @@ def key_added_in_a_loop(x):
 
 
 @refused("`y` has no value if the loop makes no iteration", X)
-def loop_without_a_iteration(x):
+def loop_without_an_iteration(x):
     for k in range(0):
         y = x[k]
     return y * x[0]

@@ -45,7 +45,7 @@ def filtered(z, a, r):
     return x
 
 
-def test_what_may_raise_moves_where_a_iteration_is_made() -> None:
+def test_what_may_raise_moves_where_an_iteration_is_made() -> None:
     z = np.linspace(-1, 1, 6).reshape(3, 2)
     text = source(filtered, z, A, np.eye(2))
     assert "\n    gain = np.linalg.inv(a @ a.T + r)\n" in before_loop(text)

@@ -171,7 +171,7 @@ def recorded(ir: Hand, element) -> Function:
     return ir.function("f", y)
 
 
-def test_what_a_iteration_does_not_change_is_not_recorded():
+def test_what_an_iteration_does_not_change_is_not_recorded():
     function = simplify(recorded(Hand(), lambda i, t, outside: outside))
     verify(function)
     (loop,) = [operation for operation in function.body.operations if operation.regions]

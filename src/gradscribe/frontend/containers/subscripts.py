@@ -15,6 +15,7 @@ from gradscribe.frontend.joins.branches import raise_here
 from gradscribe.frontend.kinds import number_classes, presence, ranges, tensors
 from gradscribe.frontend.kinds.raised import as_python
 from gradscribe.frontend.memory import outside, places, sequences
+from gradscribe.frontend.memory.aliasing import changing_items
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.definitions import NotYetKnownError
 from gradscribe.frontend.state.interruptions import MisfitError
@@ -45,7 +46,9 @@ from gradscribe.primitives.registry import PRIMITIVES
 def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
     """`owner[index]`."""
     if isinstance(owner, ObjectRef) and (
-        id(owner.target) in lowering.outside.opened or not isinstance(index, Static)
+        id(owner.target) in lowering.outside.opened
+        or not isinstance(index, Static)
+        or outside.is_made_by_reading(owner.target, index.value)
     ):
         owner = outside.opened(lowering, owner)
     check_hash(lowering, node, owner, index)
@@ -158,7 +161,10 @@ def _read_dict(lowering: Lowering, node: Any, owner: DictRef, index: Any) -> Any
     key = known_key(lowering, node, owner, index)
     contents = lowering.contents[owner.storage]
     if key not in contents and outside.makes_items(owner.storage.derived):
-        outside.refuse_to_make(lowering, node, key)
+        made = lowering.call(node, outside.factory_of(lowering, node, owner), (), {})
+        with changing_items(lowering, node, owner.storage):
+            lowering.contents[owner.storage] = {**lowering.contents[owner.storage], key: made}
+        return made
     if key not in contents:
         lowering.raises(node, KeyError(key), f"the dict has no key {key!r}")
     return contents[key]

@@ -287,9 +287,6 @@ def item_of_object(lowering: Lowering, node: Any, owner: ObjectRef, key: Any) ->
     lowering.outside.meet(owner)
     if not isinstance(owner.target, (list, tuple, dict)):
         lowering.outside.show(owner.target, owner.name)
-    is_made_up = makes_items(type(owner.target)) and key not in owner.target
-    if is_made_up:
-        refuse_to_make(lowering, node, key)
     try:
         value = owner.target[key]
     except (TypeError, LookupError) as error:
@@ -308,13 +305,23 @@ def makes_items(cls: type | None) -> bool:
     return cls is not None and issubclass(cls, collections.defaultdict)
 
 
-def refuse_to_make(lowering: Lowering, node: Any, key: Any) -> NoReturn:
-    """Refuse to read an item that a dict from outside would make."""
-    lowering.unsupported(
-        node,
-        f"the dict from outside has no key {key!r}, and makes an item when it is read",
-        "store the item before it is read",
-    )
+def is_made_by_reading(target: Any, key: Any) -> bool:
+    """Whether a dict makes an item of this key when that is read."""
+    if not makes_items(type(target)) or target.default_factory is None:
+        return False
+    try:
+        return key not in target
+    except TypeError:  # it is no key
+        return False
+
+
+def factory_of(lowering: Lowering, node: Any, owner: DictRef) -> Any:
+    """What makes the items of a `collections.defaultdict` from outside."""
+    found = lowering.outside.containers.get(owner.storage)
+    if found is None or found.target.default_factory is None:
+        lowering.raises(node, KeyError("it makes no items"))
+    path = found.path.attribute("default_factory")
+    return external(lowering, found.target.default_factory, path, "default_factory")
 
 
 def _path_to_item(owner: ObjectRef, key: Any) -> AccessPath:

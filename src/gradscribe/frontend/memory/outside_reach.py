@@ -270,6 +270,8 @@ def _callables_of(held: Any) -> Iterator[Any]:
                 yield held
         elif isinstance(held, types.MethodType):
             pending.append(held.__func__)
+            if dependencies.is_library(type(held.__self__)):
+                pending += _functions_in(held.__self__)
         elif isinstance(held, functools.partial):
             pending.append(held.func)
         elif isinstance(held, type):
@@ -282,9 +284,10 @@ def _callables_of(held: Any) -> Iterator[Any]:
 
 
 def _functions_in(target: Any) -> Iterator[types.FunctionType]:
-    """The functions of Python that a callable object of compiled code holds: those that a function
-    of ctypes calls back, for instance."""
-    pending, seen = [target] if callable(target) else [], set[int]()
+    """The functions of Python that an object of compiled code, or of a library, holds: those that
+    a function of ctypes or an operator of SciPy's calls back, for instance."""
+    is_looked_into = callable(target) or dependencies.is_library(type(target))
+    pending, seen = [target] if is_looked_into else [], set[int]()
     while pending:
         held = pending.pop()
         if id(held) in seen or isinstance(held, (type, types.ModuleType)):

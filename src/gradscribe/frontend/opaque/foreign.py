@@ -88,7 +88,8 @@ def call(
     called = [] if is_declared(callee) else all_called(lowering, [*arguments, *keywords.values()])
     if contract.keeps or called:
         called += kept_variables.current(lowering)
-        outside_reach.note(lowering, [*items, *called])
+        bound = [Static(callee)] if probe(callee, "__self__") is not None else []
+        outside_reach.note(lowering, [*items, *called, *bound])
     if not contract.only_reads:
         outside_reach.note_buffers(lowering, items)
         for item in items:

@@ -49,6 +49,7 @@ from gradscribe.ir.types import (
     is_integer,
 )
 from gradscribe.primitives.contract_kinds import HOLDS, PURE, UNKNOWN, Contract
+from gradscribe.primitives.contracts import is_immutable
 from gradscribe.primitives.control import EFFECT, RUN
 from gradscribe.primitives.typing import type_of
 
@@ -303,7 +304,21 @@ def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...
     type_ = texts.type_of_operation(callee, operands)
     if type_ is not None:
         return emit(lowering, callee, operands, {}, type_, RUN)
-    return emit(lowering, callee, operands, {}, Opaque())
+    if all(_computes(lowering, item) for item in operands):
+        return emit(lowering, callee, operands, {}, Opaque())
+    return foreign.call(lowering, node, callee, (operands, {}), Opaque(), UNKNOWN)
+
+
+def _computes(lowering: Lowering, item: Any) -> bool:
+    """Whether operators of an operand compute with it, and do no more: those of an object of
+    another class may run any code."""
+    if isinstance(item, ObjectRef):
+        cls: type | None = type(item.target)
+    elif is_opaque(item):
+        cls = item.type.cls
+    else:
+        return True
+    return is_immutable(cls) or cls in (list, tuple, dict, set, bytearray)
 
 
 IN_PLACE = {

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+import scipy.ndimage
 import scipy.sparse.linalg
 
 import gradscribe as gs
@@ -153,3 +154,25 @@ def test_an_operator_of_an_object_may_write_to_what_that_holds(compile_):
     value, gradient = gs.value_and_grad(operators_of_an_object, compile=compile_)(X)
     assert value == operators_of_an_object(X)
     np.testing.assert_array_equal(gradient, [2.0, 0.0, 0.0])
+
+
+def read_after_it_was_overwritten(x):
+    w = np.array([3.0, 1.0, 2.0])
+    middle = np.median(w, overwrite_input=True)
+    return np.sum(w * x) + middle
+
+
+def labelled(x):
+    labels = np.zeros(3, dtype=np.int32)
+    count = scipy.ndimage.label(np.array([1, 0, 1]), output=labels)
+    return np.sum(labels * x) + int(count)
+
+
+@pytest.mark.parametrize("function", [read_after_it_was_overwritten, labelled])
+def test_a_call_that_writes_stays_before_what_reads_that(function):
+    expected = function(X)
+    assert gs.value_and_grad(function)(X)[0] == expected
+    assert gs.vjp(function, X)[0] == expected
+    assert gs.jvp(function, (X,), (X,))[0] == expected
+    with_tensors = gs.differentiable(function)(gs.tensor(X, requires_grad=True))
+    assert with_tensors.item() == expected

@@ -227,6 +227,7 @@ class _Folding:
         operation = block.operations[index]
         effect = operation.primitive.effect
         needs_place = effect and operation.primitive is not STACK_POP
+        may_write = effect and bool(operation.attributes.get("reached"))
         read = self._changes.read_by(operation)
         for between in range(index + 1, reader):
             if between in around:
@@ -234,6 +235,8 @@ class _Folding:
             other = block.operations[between]
             changes = self._changes.of(other)
             if changes.barrier or (effect and other.primitive.effect):
+                return False
+            if may_write and other.operands:  # they are read as they are after the call
                 return False
             written = not other.results or not all(r in self._values for r in other.results)
             if written and (needs_place or changes.touches(read)):

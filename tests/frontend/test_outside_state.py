@@ -176,3 +176,36 @@ def test_a_call_that_writes_stays_before_what_reads_that(function):
     assert gs.jvp(function, (X,), (X,))[0] == expected
     with_tensors = gs.differentiable(function)(gs.tensor(X, requires_grad=True))
     assert with_tensors.item() == expected
+
+
+def test_what_an_object_of_numba_is_asked_may_write_to_what_that_holds():
+    numba = pytest.importorskip("numba")
+    experimental = pytest.importorskip("numba.experimental")
+
+    @experimental.jitclass([("notes", numba.float64[:])])
+    class Noting:
+        def __init__(self, notes):
+            self.notes = notes
+
+        def __len__(self):
+            self.notes[0] += 1.0
+            return 2
+
+        def __getitem__(self, key):
+            self.notes[1] += 1.0
+            return 3.0
+
+        def __contains__(self, item):
+            self.notes[2] += 1.0
+            return True
+
+    def function(x):
+        notes = np.zeros(3)
+        it = Noting(notes)
+        total = float(len(it)) + float(it[0]) + (1.0 if 2.0 in it else 0.0)
+        return np.sum(notes * x) + total * x[0]
+
+    for options in ({}, {"compile": False}):
+        value, gradient = gs.value_and_grad(function, **options)(X)
+        assert value == function(X)
+        np.testing.assert_array_equal(gradient, [7.0, 1.0, 1.0])

@@ -195,6 +195,9 @@ def emit(
     if callee in _STORING:
         outside_reach.note_buffers(lowering, items)
     is_led = foreign.may_lead_to_memory(lowering, items)
+    if callee in _RUNNING and not all(_computes(lowering, item) for item in items):
+        node, given = lowering.frame.statement, (arguments, keywords)
+        return foreign.call(lowering, node, callee, given, type_, UNKNOWN)
     if seen_as or is_led or (foreign.leads(type_, contract) and foreign.reaches(lowering, items)):
         contract = seen_as or (UNKNOWN if is_led and callee in _STORING else HOLDS)
         node, given = lowering.frame.statement, (arguments, keywords)
@@ -206,6 +209,12 @@ def emit(
     }
     return lowering.wrap(lowering.emit(primitive, tree, callee))
 
+
+_RUNNING = frozenset(
+    {len, bool, float, int, complex, abs, operator.index, operator.getitem, operator.contains}
+    | {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge, operator.not_}
+)
+"""What runs a method of the class of an object, beside operators."""
 
 _OPERATORS = "iadd isub imul imatmul itruediv ifloordiv imod ipow iand ior ixor ilshift irshift"
 _STORING = frozenset({operator.setitem, operator.delitem, setattr, delattr}) | {

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+import scipy.integrate
 import scipy.ndimage
 import scipy.sparse.linalg
 
@@ -209,3 +210,36 @@ def test_what_an_object_of_numba_is_asked_may_write_to_what_that_holds():
         value, gradient = gs.value_and_grad(function, **options)(X)
         assert value == function(X)
         np.testing.assert_array_equal(gradient, [7.0, 1.0, 1.0])
+
+
+class Statistics:
+    calls = 0.0
+
+
+def counted_by_class(t):
+    Statistics.calls += 1.0
+    return t
+
+
+def counted_by_itself(t):
+    counted_by_itself.calls += 1.0
+    return t
+
+
+counted_by_itself.calls = 0.0
+
+
+def of_a_class(x):
+    area = scipy.integrate.quad(counted_by_class, 0, 1)[0]
+    return float(area) * x[0] + Statistics.calls * x[1]
+
+
+def of_a_function(x):
+    area = scipy.integrate.quad(counted_by_itself, 0, 1)[0]
+    return float(area) * x[0] + counted_by_itself.calls * x[1]
+
+
+@pytest.mark.parametrize("function", [of_a_class, of_a_function])
+def test_attributes_that_c_lets_a_function_store_are_not_read(function):
+    with pytest.raises(UnsupportedError, match="both read and changed"):
+        gs.value_and_grad(function)(X)

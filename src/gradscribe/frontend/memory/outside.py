@@ -343,7 +343,9 @@ def refuse_reached(lowering: Lowering, value: Any, path: AccessPath, name: str) 
     is_changed = is_array and is_new and is_changed
     if isinstance(value, (list, dict, set, collections.deque)):
         is_changed = not lowering.outside.as_objects and id(value) in lowering.outside.exposed
-    if is_changed or path.place in lowering.outside.rebound:
+    is_renewed = path.steps[-1:] and path.steps[-1][0] == "attribute"
+    is_renewed = is_renewed and path.steps[-1][1] in lowering.outside.renewed
+    if is_changed or is_renewed or path.place in lowering.outside.rebound:
         refuse_changed(lowering, name)
 
 

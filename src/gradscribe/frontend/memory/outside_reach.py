@@ -73,6 +73,9 @@ def note(lowering: Lowering, items: Sequence[Any]) -> None:
         for place in _rebound(function):
             lowering.outside.rebound.add(place)
             _refuse_read(lowering, place, place[1][-1][1])
+        for name in _stored_attributes(function):
+            lowering.outside.renewed.add(name)
+            _refuse_attribute(lowering, name)
         for found in _held_by(function):
             pending += _callables_of(found.object)
             _note_one(lowering, function, found)
@@ -362,6 +365,31 @@ def _rebound(function: types.FunctionType) -> Iterator[Any]:
                 yield AccessPath(own).item(name).place
             elif instruction.opname in ("STORE_DEREF", "DELETE_DEREF") and name in cells:
                 yield AccessPath(cells[name]).attribute("cell_contents").place
+
+
+def _stored_attributes(function: types.FunctionType) -> Iterator[str]:
+    """The names of the attributes that a function stores, of objects that are not looked for; what
+    it assigns in its module is an attribute of that to others."""
+    pending = [function.__code__]
+    while pending:
+        code = pending.pop()
+        pending += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+        for instruction in dis.get_instructions(code):
+            if instruction.opname in _STORING_BY_NAME:
+                yield instruction.argval
+
+
+_STORING_BY_NAME = ("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL")
+
+
+def _refuse_attribute(lowering: Lowering, name: str) -> None:
+    """Refuse it where the program has read, or stored, an attribute of this name outside."""
+    step = ("attribute", name)
+    places = [*lowering.outside.captured, *_values_read(lowering)]
+    if any(place[1][-1:] == (step,) for place in places):
+        outside.refuse_changed(lowering, name)
+    if any(stored == name for _, stored in lowering.outside.fields):
+        outside.refuse_changed(lowering, name)
 
 
 def _only_reads(function: types.FunctionType, name: str, held: Any) -> bool:

@@ -225,9 +225,10 @@ def shown(value: Any) -> Any:
 
 
 def stopped(value: Any) -> Any:
-    """What `gs.stop_gradient` gives of a value: that itself, if no derivative goes through it."""
-    if type(value) is not RecordedArray or not is_active(value):
-        return value if type(value) is RecordedArray else constant(value)
+    """What `gs.stop_gradient` gives of a value. Of an array it shows the memory, into which what is
+    differentiated may be stored later: neither is stored to."""
+    if type(value) is not RecordedArray:
+        return constant(value)
     made = shown(constant(value))
     made._memory.show([value])
     return made

@@ -127,6 +127,11 @@ FUNCTIONS = [of_all_kinds, a_cache_of_objects, one_object_under_two_names]
 FUNCTIONS += [one_list_under_two_names, what_is_put_in_is_changed, part_of_an_object]
 
 
+@pytest.fixture(autouse=True)
+def _():
+    cleared()
+
+
 def cleared():
     TABLE.clear()
     LOG.clear()

@@ -179,12 +179,36 @@ def one_of_two_changed():
     gs.differentiable(raised)(TENSOR * 1, TENSOR * 2)
 
 
-@refused_when_run("`step` stores to the attribute `positive` what is not followed")
+@refused_when_run(
+    "this function stores to the attribute `positive` what is not followed: the function does not "
+    "return one type of value: it differs from path to path"
+)
 def attribute_on_one_path():
     gs.differentiable(Log().step)(TENSOR)
 
 
-@refused_when_run("`kept` stores in `held` what is not followed")
+@refused_when_run(
+    "this function stores to the attribute `rate` what is not followed: it is not there on every "
+    "path"
+)
+def deleted_attribute():
+    class Model:
+        def __init__(self):
+            self.rate = 1.0
+
+    model = Model()
+
+    def forgetting(x):
+        del model.rate
+        return x.sum()
+
+    gs.differentiable(forgetting)(TENSOR)
+
+
+@refused_when_run(
+    "this function stores in `held` what is not followed: this iterator cannot be a run-time "
+    "value here"
+)
 def dict_of_what_is_no_result():
     held = {}
 

@@ -18,7 +18,7 @@ from gradscribe.compiler import Primal
 from gradscribe.compiler.entry import Values, argument, steps_text
 from gradscribe.compiler.item_texts import getter
 from gradscribe.compiler.leaves import Builder, builders
-from gradscribe.errors import AliasingError, UnsupportedError
+from gradscribe.errors import AliasingError
 from gradscribe.frontend.interface import NEW, ContainerChange
 from gradscribe.ir.trees import Node, Tree, count_leaves, flatten
 from gradscribe.runtime.tensors.inplace import refuse_leaf, refuse_store, take_over
@@ -51,19 +51,19 @@ class WriteBack:
         self._changes_twice = any(map(operator.and_, of_items, [c.rearranged for c in changes]))
         self._steps: list[tuple[Builder, slice]] = []
         lowered = primal.lowered
-        trees: list[Tree | None] = [_contents(change.tree) for change in changes]
+        trees: list[Tree] = [_contents(change.tree) for change in changes]
         trees += [change.tree for change in lowered.attributes]
-        trees += [_contents(change.tree) for change in lowered.containers if change.tree]
+        trees += [_contents(change.tree) for change in lowered.containers]
         known = [item.number for item in lowered.known]
         self._known = known
         self._known_in = getter(argument(c.argument) + steps_text(c.steps) for c in lowered.known)
-        builds = iter(builders([tree for tree in trees if tree is not None], frozenset(known)))
+        builds = iter(builders(trees, frozenset(known)))
         for change in changes:
             stop = start + count_leaves(change.tree)
             self._steps.append((next(builds), slice(start, stop)))
             start = stop
         self._attributes = _Attributes(primal, start, builds) if lowered.attributes else None
-        start += sum(count_leaves(c.tree) for c in lowered.attributes if c.tree is not None)
+        start += sum(count_leaves(c.tree) for c in lowered.attributes)
         self._of_containers = _Containers(primal, start, builds) if lowered.containers else None
 
     def check(self, values: Values) -> None:
@@ -104,12 +104,6 @@ class _Attributes:
         self._owners = primal.finder(change.owner for change in primal.lowered.attributes)
         self._steps: list[tuple[str, Builder, slice]] = []
         for change in primal.lowered.attributes:
-            if change.tree is None:
-                raise UnsupportedError(
-                    f"`{primal.name}` stores to the attribute `{change.name}` what is not followed",
-                    "store numbers, arrays, or lists, tuples and dicts of them, on every path",
-                    primal.location,
-                )
             stop = start + count_leaves(change.tree)
             self._steps.append((change.name, next(builds), slice(start, stop)))
             start = stop
@@ -131,12 +125,6 @@ class _Containers:
         self._owners = primal.finder(change.owner for change in self._changes)
         self._steps: list[tuple[Builder, slice]] = []
         for change in self._changes:
-            if change.tree is None:
-                raise UnsupportedError(
-                    f"`{primal.name}` stores in `{change.name}` what is not followed",
-                    "store numbers, arrays, or lists, tuples and dicts of them, on every path",
-                    primal.location,
-                )
             stop = start + count_leaves(change.tree)
             self._steps.append((next(builds), slice(start, stop)))
             start = stop

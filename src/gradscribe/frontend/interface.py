@@ -184,13 +184,12 @@ class Change:
 class AttributeChange:
     """An attribute of an object from outside that the function leaves changed.
 
-    owner: where the object is found at each call. tree: what the attribute holds at the end; None
-    for what is no result of a function.
+    owner: where the object is found at each call. tree: what the attribute holds at the end.
     """
 
     owner: AccessPath
     name: str
-    tree: Tree | None
+    tree: Tree
 
 
 class New(enum.Enum):
@@ -206,16 +205,15 @@ NEW = New.NEW
 class ContainerChange:
     """A list, deque or dict from outside that the function leaves changed.
 
-    owner: where it is found at each call; name: what it is called. tree: what is new in it; None
-    for what is no result of a function. keys: of a dict, the keys at the end. kept: for each item
-    at the end, the key or position that it had before, or `NEW`; then `tree` is a tuple of the new
-    ones. None: `tree` is that of a list, which is added at the end if `adds`, otherwise it takes
-    the place of the items.
+    owner: where it is found at each call; name: what it is called. tree: what is new in it. keys:
+    of a dict, the keys at the end. kept: for each item at the end, the key or position that it had
+    before, or `NEW`; then `tree` is a tuple of the new ones. None: `tree` is that of a list, which
+    is added at the end if `adds`, otherwise it takes the place of the items.
     """
 
     owner: AccessPath
     name: str
-    tree: Tree | None
+    tree: Tree
     keys: tuple[Any, ...] | None = None
     kept: tuple[Any, ...] | None = None
     adds: bool = False

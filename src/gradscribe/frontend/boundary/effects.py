@@ -153,10 +153,11 @@ def effects_of(
         items += below
     of_objects = []
     for attribute, held_now in _stored(lowering, attributes):
-        structure, values = held(lowering, held_now)
-        of_objects.append(AttributeChange(attribute.owner, attribute.cell.name, structure))
+        name = attribute.cell.name
+        structure, values = held(lowering, held_now, f"to the attribute `{name}`")
+        of_objects.append(AttributeChange(attribute.owner, name, structure))
         leaves += values
-        items += leaves_held(lowering, held_now) if structure is not None else ()
+        items += leaves_held(lowering, held_now)
     for container in containers:
         leaves += container.values
         items += container.items

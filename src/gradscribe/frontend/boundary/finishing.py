@@ -75,8 +75,8 @@ def lowered(
 def _known(effects: Effects, given: list[Given]) -> Iterator[KnownContainer]:
     """The lists and dicts among what is given that are stored elsewhere."""
     trees: list[Tree] = [change.tree for change in effects.changes]
-    trees += [change.tree for change in effects.attributes if change.tree is not None]
-    trees += [change.tree for change in effects.containers if change.tree is not None]
+    trees += [change.tree for change in effects.attributes]
+    trees += [change.tree for change in effects.containers]
     numbers = {number for tree in trees for number in numbers_of(tree)}
     for item in given:
         if item.storage.serial in numbers and item.leaf is None:

@@ -114,17 +114,22 @@ def _node(
     return Node(shape.cls, tuple(children), keys), leaves
 
 
-def held(lowering: Lowering, item: Any) -> tuple[Tree | None, list[Value]]:
-    """What an attribute or container holds, as a result of the function; None if it is none."""
-    if isinstance(item, Unbound):
-        return None, []
+def held(lowering: Lowering, item: Any, where: str) -> tuple[Tree, list[Value]]:
+    """What an attribute or container holds at the end, as a result of the function. where: the
+    words for that."""
+    why = "it is not there on every path"
     try:
-        tree, values = result_tree(lowering, item, objects_shown(lowering))
-    except UnsupportedError:
-        return None, []
-    if any(may_be_undefined(lowering, value) for value in values):
-        return None, []
-    return tree, values
+        if not isinstance(item, Unbound):
+            tree, values = result_tree(lowering, item, objects_shown(lowering))
+            if not any(may_be_undefined(lowering, value) for value in values):
+                return tree, values
+    except UnsupportedError as error:
+        why = error.what
+    raise UnsupportedError(
+        f"this function stores {where} what is not followed: {why}",
+        "store numbers, arrays, or lists, tuples and dicts of them, on every path",
+        lowering.builder.location,
+    )
 
 
 def objects_shown(lowering: Lowering) -> dict[Storage, Value]:

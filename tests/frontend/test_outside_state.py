@@ -4,6 +4,7 @@ it alone."""
 from __future__ import annotations
 
 import collections
+import functools
 import sys
 
 import numpy as np
@@ -243,3 +244,85 @@ def of_a_function(x):
 def test_attributes_that_c_lets_a_function_store_are_not_read(function):
     with pytest.raises(UnsupportedError, match="both read and changed"):
         gs.value_and_grad(function)(X)
+
+
+UNREAD = {}
+exec(  # a class without source
+    """
+class Noting:
+    def __init__(self, notes):
+        self.notes = notes
+    def note(self, *_):
+        self.notes[0] += 1.0
+        return 1
+    def holds(self, *_):
+        return self.note() == 1
+    __len__ = __index__ = __int__ = __getitem__ = __add__ = __radd__ = __neg__ = __matmul__ = note
+    __bool__ = __contains__ = __eq__ = __lt__ = __gt__ = holds
+    total = property(note)
+""",
+    UNREAD,
+)
+NOTING = functools.partial(UNREAD["Noting"])
+
+
+def added(it):
+    return it + 2.0, 2.0 + it, -it, it @ it
+
+
+def asked(it):
+    return len(it), it[0], 2.0 in it, int(it)
+
+
+def compared(it):
+    return it == 1.0, it < 1.0, 1.0 < it, (it,) == (1.0,), it in [3.0]
+
+
+def judged(it):
+    return (1 if it else 2), not it, it or 3.0, it and 4.0, any([it, it]), all([it, it])
+
+
+def looked_at(it):
+    return it.total, [1.0, 2.0][it], (1.0, 2.0)[it]
+
+
+def waited_for(it):
+    count = 0
+    while it:
+        count += 1
+        if count > 3:
+            break
+    return count
+
+
+@pytest.mark.parametrize("use", [added, asked, compared, judged, looked_at, waited_for])
+def test_what_an_unread_object_is_asked_may_write_to_what_that_holds(use):
+    def function(x):
+        notes = np.zeros(3)
+        use(NOTING(notes))
+        return np.sum(notes * x)
+
+    for options in ({}, {"compile": "auto"}, {"compile": False}):
+        value, gradient = gs.value_and_grad(function, **options)(np.ones(3))
+        assert value == function(np.ones(3))
+        assert gradient[0] == value
+
+
+class Switch:
+    def __init__(self, notes, is_on):
+        self.notes, self.is_on = notes, is_on
+
+    def __bool__(self):
+        self.notes[0] += 1.0
+        return self.is_on
+
+
+@pytest.mark.parametrize("decide", [any, all])
+def test_any_and_all_ask_each_object_once_and_no_more_than_they_need(decide):
+    def function(x):
+        notes = np.zeros(3)
+        decided = decide([Switch(notes, True), Switch(notes, False), Switch(notes, True)])
+        return np.sum(notes * x) + (1.0 if decided else 0.0)
+
+    for options in ({}, {"compile": False}):
+        assert gs.value_and_grad(function, **options)(np.ones(3))[0] == function(np.ones(3))

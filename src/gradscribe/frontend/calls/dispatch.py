@@ -198,10 +198,10 @@ def _call_unregistered(
 ) -> Any:
     """A class, function or method that there is neither a handler nor a rule for."""
     given = (*arguments, *keywords.values())
-    is_class = isinstance(callee, type) and unknown.is_library(callee)
+    is_class = isinstance(callee, type) and folded_calls.is_library(callee)
     if is_class and foreign.calls_back(callee, given):
         return unknown.call(lowering, node, callee, arguments, keywords)
-    if construction.can_instantiate(callee) and unknown.is_library(callee):
+    if construction.can_instantiate(callee) and folded_calls.is_library(callee):
         return library_calls.call(
             lowering, node, callee, arguments, keywords, construction.instantiate
         )
@@ -229,13 +229,13 @@ def _call_unregistered(
                 lowering, node, receiver, function.__name__, tuple(rest), keywords
             )
         return _call_unknown(lowering, node, callee, arguments, keywords)
-    if function is not None and unknown.is_library(function):
+    if function is not None and folded_calls.is_library(function):
         return library_calls.call(
             lowering, node, function, arguments, keywords, inlining.call_function
         )
     if function is not None:
         return inlining.call_function(lowering, node, function, arguments, keywords)
-    if isinstance(callee, types.MethodType) and unknown.is_library(type(callee.__self__)):
+    if isinstance(callee, types.MethodType) and folded_calls.is_library(type(callee.__self__)):
         return unknown.call(lowering, node, callee, arguments, keywords)
     if isinstance(callee, types.MethodType):
         owner = static_values.value_of(callee.__self__)
@@ -285,7 +285,7 @@ def _is_opaque_function(
     wrapped = probe(function, "__wrapped__")
     if wrapped is not None and inspect.isgeneratorfunction(wrapped):
         return function.__code__.co_filename == contextlib.__file__
-    if not unknown.is_library(function) or function.__module__ == "contextlib":
+    if not folded_calls.is_library(function) or function.__module__ == "contextlib":
         return False
     given = (*arguments, *keywords.values())
     if any(isinstance(item, InstanceRef) for item in given):

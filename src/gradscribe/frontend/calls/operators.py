@@ -289,6 +289,8 @@ def truth(lowering: Lowering, item: Any) -> bool | Value:
         return _truth_of_object(lowering, item)
     if isinstance(item, (BoundMethod, LocalFunction, OneShot)):
         return True
+    if unknown.may_run(item):
+        item = unknown.emit(lowering, bool, (item,), {}, BOOL)
     return lowering.value(item)
 
 

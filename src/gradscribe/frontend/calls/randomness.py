@@ -15,7 +15,7 @@ import numpy as np
 from gradscribe.frontend.containers.shapes import shape_of
 from gradscribe.frontend.containers.stores import store
 from gradscribe.frontend.containers.subscripts import read_item
-from gradscribe.frontend.opaque import foreign, unknown
+from gradscribe.frontend.opaque import foreign, trial_calls, unknown
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import ListRef, Ref, Static, TupleOf
 from gradscribe.ir.affine import Affine
@@ -202,7 +202,7 @@ def _sample(lowering: Lowering, call: _Draw, size: Any) -> Any:
             if isinstance(shape, Tuple):
                 shape = shape.items
             return (1,) * len(shape) if isinstance(shape, tuple) else 1
-        return unknown.sampled(lowering, item)
+        return trial_calls.sampled(lowering, item)
 
     try:
         method = getattr(_fresh(call.cls), call.name)

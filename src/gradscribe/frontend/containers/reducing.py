@@ -82,10 +82,10 @@ def _decided(is_any: bool) -> Handler:
             return lowering.inline(node, function, (source,))
         rest: list[Any] = []
         for item in items:
-            known = lowering.truth(item)
+            known = bool(item.value) if isinstance(item, Static) else None
             if known is is_any and not rest:
                 return Static(is_any)
-            if not isinstance(known, bool) or known is is_any:
+            if known in (None, is_any):
                 rest.append(item)
         if not rest:
             return Static(not is_any)

@@ -36,7 +36,7 @@ from gradscribe.frontend.values.values import (
     ViewOf,
 )
 from gradscribe.ir.core import Value
-from gradscribe.ir.types import Scalar
+from gradscribe.ir.types import INT, Scalar
 from gradscribe.primitives.control import COPY, GET, STOP_GRADIENT
 from gradscribe.primitives.indexing import GATHER
 from gradscribe.primitives.registry import PRIMITIVES
@@ -52,6 +52,12 @@ def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
     ):
         owner = outside.opened(lowering, owner)
     check_hash(lowering, node, owner, index)
+    if (
+        isinstance(owner, (TupleOf, ListRef))
+        and isinstance(index, Value)
+        and unknown.may_run(index)
+    ):
+        index = unknown.emit(lowering, operator.index, (index,), {}, INT)
     special = index_tricks.joined(lowering, node, owner, index)
     if special is None:
         special = protocols.call(lowering, node, owner, "__getitem__", index_argument(index))

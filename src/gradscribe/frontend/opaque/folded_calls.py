@@ -8,6 +8,7 @@ machine is called by the running program, or refused.
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -78,3 +79,9 @@ def known_object(lowering: Lowering, item: Any) -> Any:
         return item
     objects = [one.value for one in below]
     return Static(objects if isinstance(item, ListRef) else tuple(objects))
+
+
+def is_library(function: Any) -> bool:
+    """Whether a Python function belongs to NumPy, SciPy or the standard library."""
+    module = module_of(function)
+    return module in ("numpy", "scipy") or module in sys.stdlib_module_names

@@ -10,7 +10,6 @@ refused when the function is differentiated.
 from __future__ import annotations
 
 import operator
-import sys
 import time
 from typing import Any, NoReturn
 
@@ -19,39 +18,31 @@ import numpy as np
 from gradscribe.errors import CompiledCodeError, UnknownTypeError
 from gradscribe.frontend.kinds.varying import may_vary
 from gradscribe.frontend.memory import outside_reach
-from gradscribe.frontend.opaque import folded_calls, foreign, shown_calls
+from gradscribe.frontend.opaque import folded_calls, foreign, shown_calls, trial_calls
 from gradscribe.frontend.state.interruptions import unknown_type
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.run_time_arguments import argument_of
 from gradscribe.frontend.values import texts
 from gradscribe.frontend.values.iterations import Iteration
 from gradscribe.frontend.values.values import (
-    ListRef,
     ObjectRef,
-    Ref,
     Static,
     TupleOf,
-    is_number,
 )
-from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Method, Primitive, Value
-from gradscribe.ir.known import all_known
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import (
     BOOL,
     FLOAT,
     INT,
-    Array,
     Opaque,
     Tuple,
     Type,
     is_differentiable,
-    is_integer,
 )
 from gradscribe.primitives.contract_kinds import HOLDS, PURE, UNKNOWN, Contract
 from gradscribe.primitives.contracts import is_immutable
 from gradscribe.primitives.control import EFFECT, RUN
-from gradscribe.primitives.typing import type_of
 
 RESULTS: dict[Any, Type] = {
     time.time: FLOAT,
@@ -111,15 +102,17 @@ def call(
     if contract.computes and not contract.is_pure and not foreign.reaches(lowering, given):
         contract = PURE
     if folded_calls.is_pure(callee, given) and node is not lowering.statement.discarded:
-        tried = None if calls_back else _tried(lowering, callee, arguments, keywords)
+        sample = None if calls_back else trial_calls.tried(lowering, callee, arguments, keywords)
         exact = all(isinstance(item, Static) for item in given)
-        type_ = result_type(tried, exact)
+        type_ = trial_calls.result_type(sample, exact)
         if type_ is not None and contract.is_pure:
-            result = _named(emit(lowering, callee, arguments, keywords, type_, RUN), tried)
+            result = trial_calls.named(
+                emit(lowering, callee, arguments, keywords, type_, RUN), sample
+            )
             return foreign.leading(lowering, result, given) if contract.connects else result
         if type_ is not None:
             result = foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
-            return _named(result, tried)
+            return trial_calls.named(result, sample)
     cls = callee if isinstance(callee, type) else None
     type_ = RESULTS.get(callee) or CONVERSIONS.get(callee) or _of_scipy(callee, keywords)
     type_ = type_ or Opaque(cls)
@@ -195,7 +188,8 @@ def emit(
     if callee in _STORING:
         outside_reach.note_buffers(lowering, items)
     is_led = foreign.may_lead_to_memory(lowering, items)
-    if callee in _RUNNING and not all(_computes(lowering, item) for item in items):
+    is_running = primitive is EFFECT and contract is HOLDS and not _only_asks(callee)
+    if is_running and any(map(may_run, items)):
         node, given = lowering.frame.statement, (arguments, keywords)
         return foreign.call(lowering, node, callee, given, type_, UNKNOWN)
     if seen_as or is_led or (foreign.leads(type_, contract) and foreign.reaches(lowering, items)):
@@ -210,11 +204,13 @@ def emit(
     return lowering.wrap(lowering.emit(primitive, tree, callee))
 
 
-_RUNNING = frozenset(
-    {len, bool, float, int, complex, abs, operator.index, operator.getitem, operator.contains}
-    | {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge, operator.not_}
-)
-"""What runs a method of the class of an object, beside operators."""
+def _only_asks(callee: Any) -> bool:
+    """Whether a call runs no method of what it is given, or one that makes a text."""
+    return callee in _ASKING or (isinstance(callee, type) and issubclass(callee, BaseException))
+
+
+_ASKING = frozenset({isinstance, issubclass, type, operator.is_, operator.is_not})
+_ASKING |= shown_calls.TEXTS
 
 _OPERATORS = "iadd isub imul imatmul itruediv ifloordiv imod ipow iand ior ixor ilshift irshift"
 _STORING = frozenset({operator.setitem, operator.delitem, setattr, delattr}) | {
@@ -239,7 +235,7 @@ def method_of_number(
 ) -> Any:
     """`n.bit_length()` and the like; None if there is no such method without derivative."""
     callee = operator.methodcaller(name)
-    type_ = _trial(lowering, callee, (receiver,), {}) if not arguments else None
+    type_ = trial_calls.type_on_trial(lowering, callee, (receiver,), {}) if not arguments else None
     if type_ is None or is_differentiable(type_):
         return None
     if type_ != BOOL and may_vary(lowering, receiver):  # `as_integer_ratio` tells all of a number
@@ -313,21 +309,20 @@ def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...
     type_ = texts.type_of_operation(callee, operands)
     if type_ is not None:
         return emit(lowering, callee, operands, {}, type_, RUN)
-    if all(_computes(lowering, item) for item in operands):
-        return emit(lowering, callee, operands, {}, Opaque())
-    return foreign.call(lowering, node, callee, (operands, {}), Opaque(), UNKNOWN)
+    return emit(lowering, callee, operands, {}, Opaque())
 
 
-def _computes(lowering: Lowering, item: Any) -> bool:
-    """Whether operators of an operand compute with it, and do no more: those of an object of
-    another class may run any code."""
+def may_run(item: Any) -> bool:
+    """Whether an operator, or a look at an attribute, may run any code: the methods of an object of
+    which no more is known than its class. (Of NumPy's and Python's own classes they only compute.)
+    """
     if isinstance(item, ObjectRef):
         cls: type | None = type(item.target)
     elif is_opaque(item):
         cls = item.type.cls
     else:
-        return True
-    return is_immutable(cls) or cls in (list, tuple, dict, set, bytearray)
+        return False
+    return not is_immutable(cls) and cls not in (list, tuple, dict, set, bytearray)
 
 
 IN_PLACE = {
@@ -362,93 +357,3 @@ def _in_text(
 def refuse(lowering: Lowering, node: Any) -> None:
     """Refuse to compute with what has no known type."""
     raise unknown_type(lowering.location(node))
-
-
-# -- types -----------------------------------------------------------------------------------------
-
-
-def is_library(function: Any) -> bool:
-    """Whether a Python function belongs to NumPy, SciPy or the standard library."""
-    module = folded_calls.module_of(function)
-    return module in ("numpy", "scipy") or module in sys.stdlib_module_names
-
-
-def _trial(
-    lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> Type | None:
-    """The type of the result, as a call on sampled integers and small arrays tells it."""
-    exact = all(isinstance(item, Static) for item in (*arguments, *keywords.values()))
-    return result_type(_tried(lowering, callee, arguments, keywords), exact)
-
-
-def _tried(
-    lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> Any:
-    """What such a call gives; None where it raises. The lengths that are not known are tried as 2,
-    and as those that are."""
-    items = (*arguments, *keywords.values())
-    types = [lowering.value(item).type for item in items if isinstance(item, Ref)]
-    known = {dim.known for type_ in types if isinstance(type_, Array) for dim in type_.dims}
-    for length in (2, *sorted(n for n in known if n is not None and 2 < n <= _TRIED)):
-        try:
-            plain = [sampled(lowering, item, length) for item in arguments]
-            named = {key: sampled(lowering, item, length) for key, item in keywords.items()}
-            return callee(*plain, **named)
-        except Exception:
-            continue
-    return None
-
-
-_TRIED = 64
-"""A length up to which a call costs little."""
-
-
-def _named(result: Any, tried: Any) -> Any:
-    """A result that has names for its items, as the one on trial has them."""
-    fields = probe(type(tried), "_fields") if isinstance(result, TupleOf) else None
-    if isinstance(fields, tuple) and len(fields) == len(result.items):
-        return TupleOf(result.items, type(tried))
-    return result
-
-
-class NoSampleError(Exception):
-    """There is nothing that could stand for a value."""
-
-
-def sampled(lowering: Lowering, item: Any, length: int = 2) -> Any:
-    """A value of the same type; integers that are known in the specializing call, as there."""
-    if isinstance(item, Static):
-        return item.value
-    if isinstance(item, TupleOf):
-        return tuple(sampled(lowering, below, length) for below in item.items)
-    if is_number(item):
-        if is_integer(item.type):
-            known = item.type.value and lowering.builder.facts.sampled(item.type.value)
-            return 3 if known is None else known
-        return np.dtype(item.type.dtype).type(0.5).item()
-    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
-        return [sampled(lowering, below, length) for below in lowering.contents[item.storage]]
-    if isinstance(item, Ref):
-        type_ = lowering.value(item).type
-        assert isinstance(type_, Array)
-        lengths = [length if dim.known is None else dim.known for dim in type_.dims]
-        values = np.full(lengths, 0.5)
-        if type_.rank > 1:  # LAPACK may ask for a positive definite matrix
-            values += np.eye(lengths[-2], lengths[-1])
-        return values.astype(type_.dtype)
-    raise NoSampleError
-
-
-def result_type(result: Any, exact: bool) -> Type | None:
-    """The type of a result that was found on trial. exact: its lengths are those of any call."""
-    if isinstance(result, tuple):
-        items = all_known([result_type(item, exact) for item in result])
-        return None if items is None else Tuple(tuple(items))
-    if not isinstance(result, (bool, int, float, complex, np.generic, np.ndarray)):
-        return None
-    if not isinstance(result, np.ndarray):
-        return type_of(result)
-    if result.dtype.kind not in "biufc":
-        return None
-    dims = (Affine.of(n) if exact else Affine.of(Symbol("length")) for n in result.shape)
-    return Array(result.dtype.name, tuple(dims))

@@ -1,0 +1,100 @@
+"""What calls give that are tried when the function is compiled: on values of the same types.
+
+Comes in: a call of a function that only computes, of integers and arrays as the frontend has them.
+Goes out: what it gives for samples of these, and the type of that.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import ListRef, Ref, Static, TupleOf, is_number
+from gradscribe.ir.affine import Affine, Symbol
+from gradscribe.ir.known import all_known
+from gradscribe.ir.probing import probe
+from gradscribe.ir.types import Array, Tuple, Type, is_integer
+from gradscribe.primitives.typing import type_of
+
+
+def type_on_trial(
+    lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> Type | None:
+    """The type of the result, as a call on sampled integers and small arrays tells it."""
+    exact = all(isinstance(item, Static) for item in (*arguments, *keywords.values()))
+    return result_type(tried(lowering, callee, arguments, keywords), exact)
+
+
+def tried(
+    lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
+    """What such a call gives; None where it raises. The lengths that are not known are tried as 2,
+    and as those that are."""
+    items = (*arguments, *keywords.values())
+    types = [lowering.value(item).type for item in items if isinstance(item, Ref)]
+    known = {dim.known for type_ in types if isinstance(type_, Array) for dim in type_.dims}
+    for length in (2, *sorted(n for n in known if n is not None and 2 < n <= _TRIED)):
+        try:
+            plain = [sampled(lowering, item, length) for item in arguments]
+            named = {key: sampled(lowering, item, length) for key, item in keywords.items()}
+            return callee(*plain, **named)
+        except Exception:
+            continue
+    return None
+
+
+_TRIED = 64
+"""A length up to which a call costs little."""
+
+
+def named(result: Any, tried: Any) -> Any:
+    """A result that has names for its items, as the one on trial has them."""
+    fields = probe(type(tried), "_fields") if isinstance(result, TupleOf) else None
+    if isinstance(fields, tuple) and len(fields) == len(result.items):
+        return TupleOf(result.items, type(tried))
+    return result
+
+
+class NoSampleError(Exception):
+    """There is nothing that could stand for a value."""
+
+
+def sampled(lowering: Lowering, item: Any, length: int = 2) -> Any:
+    """A value of the same type; integers that are known in the specializing call, as there."""
+    if isinstance(item, Static):
+        return item.value
+    if isinstance(item, TupleOf):
+        return tuple(sampled(lowering, below, length) for below in item.items)
+    if is_number(item):
+        if is_integer(item.type):
+            known = item.type.value and lowering.builder.facts.sampled(item.type.value)
+            return 3 if known is None else known
+        return np.dtype(item.type.dtype).type(0.5).item()
+    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
+        return [sampled(lowering, below, length) for below in lowering.contents[item.storage]]
+    if isinstance(item, Ref):
+        type_ = lowering.value(item).type
+        assert isinstance(type_, Array)
+        lengths = [length if dim.known is None else dim.known for dim in type_.dims]
+        values = np.full(lengths, 0.5)
+        if type_.rank > 1:  # LAPACK may ask for a positive definite matrix
+            values += np.eye(lengths[-2], lengths[-1])
+        return values.astype(type_.dtype)
+    raise NoSampleError
+
+
+def result_type(result: Any, exact: bool) -> Type | None:
+    """The type of a result that was found on trial. exact: its lengths are those of any call."""
+    if isinstance(result, tuple):
+        items = all_known([result_type(item, exact) for item in result])
+        return None if items is None else Tuple(tuple(items))
+    if not isinstance(result, (bool, int, float, complex, np.generic, np.ndarray)):
+        return None
+    if not isinstance(result, np.ndarray):
+        return type_of(result)
+    if result.dtype.kind not in "biufc":
+        return None
+    dims = (Affine.of(n) if exact else Affine.of(Symbol("length")) for n in result.shape)
+    return Array(result.dtype.name, tuple(dims))

@@ -18,6 +18,7 @@ import numpy as np
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.interface import AccessPath
+from gradscribe.frontend.memory.outside_functions import is_code
 from gradscribe.frontend.memory.outside_kinds import (
     CALLABLES,
     RESOLVED,
@@ -343,10 +344,14 @@ def refuse_reached(lowering: Lowering, value: Any, path: AccessPath, name: str) 
     is_changed = is_array and is_new and is_changed
     if isinstance(value, (list, dict, set, collections.deque)):
         is_changed = not lowering.outside.as_objects and id(value) in lowering.outside.exposed
-    is_renewed = path.steps[-1:] and path.steps[-1][0] == "attribute"
-    is_renewed = is_renewed and path.steps[-1][1] in lowering.outside.renewed
+    is_renewed = any(key in lowering.outside.renewed for _, key in path.steps[-1:])
+    is_renewed = is_renewed or (lowering.outside.renews_any and not _is_code(value))
     if is_changed or is_renewed or path.place in lowering.outside.rebound:
         refuse_changed(lowering, name)
+
+
+def _is_code(value: Any) -> bool:
+    return isinstance(value, types.ModuleType) or is_code(value)
 
 
 def memory_of(value: Any) -> Any:

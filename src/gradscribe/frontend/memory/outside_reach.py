@@ -10,28 +10,38 @@ function may change is refused where the program reads it.
 from __future__ import annotations
 
 import collections
-import dis
 import functools
 import gc
 import operator
 import types
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import gast
 import numpy as np
 
-from gradscribe.errors import GradscribeError
 from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.memory import outside
+from gradscribe.frontend.memory.outside_functions import (
+    CELL,
+    NOT_CHANGED,
+    Held,
+    Way,
+    callables_of,
+    changes_by_name,
+    functions_of,
+    held_by,
+    is_code,
+    may_read,
+    only_reads,
+    rebound,
+    stored_attributes,
+)
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.state import dependencies, wording
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.syntax.source import source_of
 from gradscribe.frontend.values.values import (
-    PLAIN_NUMBERS,
     BoundMethod,
+    Cell,
     DictRef,
     ListRef,
     ObjectRef,
@@ -40,25 +50,8 @@ from gradscribe.frontend.values.values import (
     TupleOf,
 )
 from gradscribe.ir.core import Method, Value
-from gradscribe.ir.probing import probe
 from gradscribe.ir.types import BOOL, Opaque, Type
 from gradscribe.primitives.control import EFFECT, WRITTEN
-
-_NOT_CHANGED = (*PLAIN_NUMBERS, str, bytes, tuple, frozenset, type(None), types.ModuleType)
-
-Way = tuple[Any, ...]
-"""A function, the name of an attribute of it, and what is to be read of that (see `_read`)."""
-
-
-@dataclass(frozen=True)
-class Held:
-    """Something that a function finds by itself: where, its name, the object, and the way to it
-    from the function (() for what it finds in classes and modules)."""
-
-    path: AccessPath
-    name: str
-    object: Any
-    way: Way
 
 
 def note(lowering: Lowering, items: Sequence[Any]) -> None:
@@ -70,14 +63,18 @@ def note(lowering: Lowering, items: Sequence[Any]) -> None:
         if id(function) in lowering.outside.reaching:
             continue
         lowering.outside.reaching[id(function)] = function
-        for place in _rebound(function):
+        for place in rebound(function):
             lowering.outside.rebound.add(place)
             _refuse_read(lowering, place, place[1][-1][1])
-        for name in _stored_attributes(function):
+        for name in stored_attributes(function):
             lowering.outside.renewed.add(name)
-            _refuse_attribute(lowering, name)
-        for found in _held_by(function):
-            pending += _callables_of(found.object)
+            _refuse_named(lowering, name)
+        if changes_by_name(function):
+            lowering.outside.renews_any = True
+            for place in (*lowering.outside.captured, *_values_read(lowering)):
+                outside.refuse_changed(lowering, _last_name(place) or function.__name__)
+        for found in held_by(function):
+            pending += callables_of(found.object)
             _note_one(lowering, function, found)
 
 
@@ -94,8 +91,8 @@ def _note_one(lowering: Lowering, function: types.FunctionType, at: Held) -> Non
             for storage in storages(lowering, found):
                 lowering.outside.seen.setdefault(storage, at.way)
         lowering.outside.reached[id(held)] = held
-    elif not isinstance(held, _NOT_CHANGED) and not _is_code(held):
-        if _only_reads(function, name, held):
+    elif not isinstance(held, NOT_CHANGED) and not is_code(held):
+        if only_reads(function, name, held):
             return
         lowering.outside.reached[id(held)] = held
         lowering.outside.exposed.add(id(held))
@@ -111,13 +108,13 @@ def note_objects(lowering: Lowering, roots: Iterable[Any], name: str) -> None:
     pending = list(roots)
     while pending:
         held = pending.pop()
-        if id(held) in lowering.outside.noted or isinstance(held, (*_NOT_CHANGED[:-2], np.dtype)):
+        if id(held) in lowering.outside.noted or isinstance(held, (*NOT_CHANGED[:-2], np.dtype)):
             continue
         lowering.outside.noted[id(held)] = held
-        functions = list(_callables_of(held))
+        functions = list(callables_of(held))
         note(lowering, [Static(function) for function in functions])
-        pending += [at.object for function in functions for at in _held_by(function)]
-        if _is_code(held) or isinstance(held, types.ModuleType):
+        pending += [at.object for function in functions for at in held_by(function)]
+        if is_code(held) or isinstance(held, types.ModuleType):
             continue
         lowering.outside.exposed.add(id(held))
         lowering.outside.reached[id(held)] = held
@@ -211,14 +208,11 @@ def _bytes(lowering: Lowering, way: Way) -> Value:
     function, attribute, *steps = way
     array = _call(lowering, getattr, (function, attribute), Opaque())
     for step in steps:
-        if step == _CELL:
+        if step == CELL:
             array = _call(lowering, getattr, (array, step), Opaque())
         else:
             array = _call(lowering, operator.getitem, (array, step), Opaque())
     return _call(lowering, Method("tobytes"), (array,), Opaque(bytes))
-
-
-_CELL = "cell_contents"
 
 
 def _call(lowering: Lowering, callee: Any, arguments: tuple[Any, ...], type_: Type) -> Value:
@@ -237,7 +231,57 @@ def _refuse_read(lowering: Lowering, place: Any, name: str) -> None:
             outside.refuse_changed(lowering, name)
 
 
-# -- functions, and what they hold ----------------------------------------------------------------
+def _refuse_named(lowering: Lowering, name: str) -> None:
+    """Refuse it where the program has read, or stored, something of this name outside."""
+    places = [*lowering.outside.captured, *_values_read(lowering)]
+    if any(_last_name(place) == name for place in places):
+        outside.refuse_changed(lowering, name)
+    if any(stored == name for _, stored in lowering.outside.fields):
+        outside.refuse_changed(lowering, name)
+
+
+def _last_name(place: Any) -> str:
+    return next((str(key) for _, key in place[1][-1:]), "")
+
+
+def refuse_pending(lowering: Lowering) -> None:
+    """Refuse a call of code that may call the functions noted, where one of these may read what the
+    program has stored outside before: that is stored at the end."""
+    found = lowering.outside
+    if not found.reaching:
+        return
+    functions = list(found.reaching.values())
+    for storage, before in found.entered.items():
+        if lowering.contents.get(storage, before) is before:
+            continue
+        names, target = {storage.name}, None
+        if isinstance(storage, Cell):
+            names |= set(map(str, _steps(found.owners[storage])))
+        elif storage in found.containers:
+            names |= set(map(str, _steps(found.containers[storage].path)))
+            target = found.containers[storage].target
+        elif storage in found.memory:
+            target = found.memory[storage]
+        if any(may_read(f, names) or _leads_to(f, target) for f in functions):
+            outside.refuse_changed(lowering, storage.name or "item")
+
+
+def _steps(path: AccessPath) -> Iterator[Any]:
+    return (key for _, key in path.steps)
+
+
+def _leads_to(function: types.FunctionType, target: Any) -> bool:
+    """Whether a function may come to an object by what it finds."""
+    pending, seen = [at.object for at in held_by(function)] if target is not None else [], set()
+    while pending:
+        held = pending.pop()
+        if held is target:
+            return True
+        if id(held) not in seen and not isinstance(held, (*NOT_CHANGED, np.dtype)):
+            seen.add(id(held))
+            if _is_opened(held) and not is_code(held):
+                pending += gc.get_referents(held)
+    return False
 
 
 def _callables(lowering: Lowering, item: Any) -> Iterator[Any]:
@@ -249,164 +293,10 @@ def _callables(lowering: Lowering, item: Any) -> Iterator[Any]:
     for part in below:
         yield from _callables(lowering, part)
     if isinstance(item, Static):
-        yield from _callables_of(item.value)
+        yield from functions_of(item.value)
     elif isinstance(item, ObjectRef):
-        yield from _callables_of(type(item.target))
-        for function in _functions_in(item.target):
-            yield from _callables_of(function)
+        yield from functions_of(item.target)
     elif isinstance(item, BoundMethod):
-        yield from _callables_of(item.function)
+        yield from callables_of(item.function)
     elif isinstance(item, types.FunctionType):  # that makes a generator
-        yield from _callables_of(item)
-
-
-def _callables_of(held: Any) -> Iterator[Any]:
-    """The functions of Python that run where an object is used; none of libraries."""
-    pending, seen = [held], set[int]()
-    while pending:
-        held = pending.pop()
-        if id(held) in seen:  # a class may hold objects of its own
-            continue
-        seen.add(id(held))
-        if isinstance(held, types.FunctionType):
-            if not dependencies.is_library(held):
-                yield held
-        elif isinstance(held, types.MethodType):
-            pending.append(held.__func__)
-            if dependencies.is_library(type(held.__self__)):
-                pending += _functions_in(held.__self__)
-        elif isinstance(held, functools.partial):
-            pending.append(held.func)
-        elif isinstance(held, type):
-            if not dependencies.is_library(held):
-                pending += [probe(m, "__func__", m) for m in vars(held).values()][::-1]
-        elif probe(held, "__gradscribe_function__") is not None:
-            pending.append(held.__gradscribe_function__)
-        elif _is_plain_object(held):
-            pending.append(type(held))
-
-
-def _functions_in(target: Any) -> Iterator[types.FunctionType]:
-    """The functions of Python that an object of compiled code, or of a library, holds: those that
-    a function of ctypes or an operator of SciPy's calls back, for instance."""
-    is_looked_into = callable(target) or dependencies.is_library(type(target))
-    pending, seen = [target] if is_looked_into else [], set[int]()
-    while pending:
-        held = pending.pop()
-        if id(held) in seen or isinstance(held, (type, types.ModuleType)):
-            continue
-        seen.add(id(held))
-        if isinstance(held, types.FunctionType):
-            yield held
-        elif held is target or isinstance(held, _CONTAINERS) or not hasattr(held, "__dict__"):
-            pending += gc.get_referents(held)
-
-
-_CONTAINERS = (dict, list, tuple)
-
-
-def _is_plain_object(held: Any) -> bool:
-    return not isinstance(held, (*_NOT_CHANGED, np.ndarray)) and hasattr(held, "__dict__")
-
-
-def _is_code(held: Any) -> bool:
-    """Whether this is a function, class or the like."""
-    return isinstance(held, (types.FunctionType, types.BuiltinFunctionType, type, np.ufunc)) or (
-        callable(held) and not hasattr(held, "__dict__")
-    )
-
-
-def _held_by(function: types.FunctionType) -> Iterator[Held]:
-    """What a function finds by itself: the variables that it names, its defaults, attributes."""
-    own, code = function.__globals__, function.__code__
-    names = _names(code)
-    for name in names & own.keys():
-        path = AccessPath(own).item(name)
-        yield Held(path, name, own[name], (function, "__globals__", name))
-        yield from _members(path, own[name], names)
-    for number, cell in enumerate(function.__closure__ or ()):
-        path, name = AccessPath(cell).attribute(_CELL), code.co_freevars[number]
-        held = probe(cell, _CELL, None)
-        yield Held(path, name, held, (function, "__closure__", number, _CELL))
-    defaults: list[tuple[str, Any, Any]] = [
-        ("__defaults__", key, held) for key, held in enumerate(function.__defaults__ or ())
-    ]
-    defaults += [("__kwdefaults__", *item) for item in (function.__kwdefaults__ or {}).items()]
-    for where, key, held in defaults:
-        path = AccessPath(function).attribute(where).item(key)
-        yield Held(path, function.__name__, held, (function, where, key))
-    for name, item in vars(function).items():
-        yield Held(AccessPath(function).attribute(name), name, item, (function, name))
-
-
-def _members(path: AccessPath, owner: Any, names: set[str]) -> Iterator[Held]:
-    """What a function may find in a class, or in a module of the user's, by these names."""
-    if isinstance(owner, (type, types.ModuleType)) and not dependencies.is_library(owner):
-        for name in names & vars(owner).keys():
-            yield Held(path.attribute(name), name, vars(owner)[name], ())
-
-
-def _names(code: types.CodeType) -> set[str]:
-    nested = (c for c in code.co_consts if isinstance(c, types.CodeType))
-    return {*code.co_names}.union(*map(_names, nested))
-
-
-def _rebound(function: types.FunctionType) -> Iterator[Any]:
-    """The places of the variables from outside that a function assigns."""
-    own = function.__globals__
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
-    pending = [function.__code__]
-    while pending:
-        code = pending.pop()
-        pending += [c for c in code.co_consts if isinstance(c, types.CodeType)]
-        for instruction in dis.get_instructions(code):
-            name = instruction.argval
-            if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-                yield AccessPath(own).item(name).place
-            elif instruction.opname in ("STORE_DEREF", "DELETE_DEREF") and name in cells:
-                yield AccessPath(cells[name]).attribute("cell_contents").place
-
-
-def _stored_attributes(function: types.FunctionType) -> Iterator[str]:
-    """The names of the attributes that a function stores, of objects that are not looked for; what
-    it assigns in its module is an attribute of that to others."""
-    pending = [function.__code__]
-    while pending:
-        code = pending.pop()
-        pending += [c for c in code.co_consts if isinstance(c, types.CodeType)]
-        for instruction in dis.get_instructions(code):
-            if instruction.opname in _STORING_BY_NAME:
-                yield instruction.argval
-
-
-_STORING_BY_NAME = ("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL")
-
-
-def _refuse_attribute(lowering: Lowering, name: str) -> None:
-    """Refuse it where the program has read, or stored, an attribute of this name outside."""
-    step = ("attribute", name)
-    places = [*lowering.outside.captured, *_values_read(lowering)]
-    if any(place[1][-1:] == (step,) for place in places):
-        outside.refuse_changed(lowering, name)
-    if any(stored == name for _, stored in lowering.outside.fields):
-        outside.refuse_changed(lowering, name)
-
-
-def _only_reads(function: types.FunctionType, name: str, held: Any) -> bool:
-    """Whether a function does no more with a container of plain values than to read items."""
-    items = held.values() if isinstance(held, dict) else held
-    if not isinstance(held, (list, dict, set)):
-        return False
-    if not all(isinstance(item, (*PLAIN_NUMBERS, str)) for item in items):
-        return False
-    try:
-        tree = source_of(function.__code__).node
-    except GradscribeError:
-        return False
-    read = {
-        id(node.value)
-        for node in gast.walk(tree)
-        if isinstance(node, gast.Subscript) and isinstance(node.ctx, gast.Load)
-    }
-    mentions = [n for n in gast.walk(tree) if isinstance(n, gast.Name) and n.id == name]
-    return all(id(mention) in read for mention in mentions)
+        yield from callables_of(item)

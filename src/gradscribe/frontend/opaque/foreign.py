@@ -31,6 +31,7 @@ from gradscribe.frontend.memory import (
     kept_memory,
     kept_variables,
     outside,
+    outside_functions,
     outside_reach,
     places,
     sharing,
@@ -86,10 +87,11 @@ def call(
         contract = replace(contract, keeps=True)
     items = contract.written(callee, arguments, keywords)
     called = [] if is_declared(callee) else all_called(lowering, [*arguments, *keywords.values()])
-    if contract.keeps or called:
+    may_run = contract.keeps or bool(called) or calls_back(callee, ())
+    if may_run:
         called += kept_variables.current(lowering)
-        bound = [Static(callee)] if probe(callee, "__self__") is not None else []
-        outside_reach.note(lowering, [*items, *called, *bound])
+        outside_reach.note(lowering, [*items, *called, Static(callee)])
+        outside_reach.refuse_pending(lowering)
     if not contract.only_reads:
         outside_reach.note_buffers(lowering, items)
         for item in items:
@@ -114,7 +116,7 @@ def call(
     shown = _shown(lowering, node, callee, reached, shows)
     held = {storage: lowering.contents[storage] for storage in reached}
     lowering.contents.update((storage, shown[storage]) for storage in reached)
-    seen = outside_reach.before(lowering, list(reached)) if contract.keeps or called else {}
+    seen = outside_reach.before(lowering, list(reached)) if may_run else {}
     lents = lent_containers.before_call(lowering, node, _name(callee), items, contract.keeps)
     known = lent_containers.objects_of(lents)
     lowering.kept.keeps = contract.keeps
@@ -124,11 +126,11 @@ def call(
         "type": type_,
         "reached": tuple(shown.values()),
     }
-    if contract.keeps or called:
+    if may_run:
         kept_variables.synchronize(lowering, lambda item: argument_of(lowering, item, known))
     lowering.contents.update(held)
     result = lowering.emit(EFFECT, tree, callee)
-    if contract.keeps or called:
+    if may_run:
         kept_variables.read_back(lowering)
     if not contract.only_reads:
         for storage, array in shown.items():
@@ -268,7 +270,9 @@ def _may_be_function(item: Any) -> bool:
 
 def calls_back(callee: Any, given: Sequence[Any]) -> bool:
     """Whether a call may run code of the program by what it is given."""
-    return not is_declared(callee) and any(map(may_call, given))
+    if is_declared(callee):
+        return False
+    return outside_functions.leads_to_python(callee) or any(map(may_call, given))
 
 
 def is_declared(callee: Any) -> bool:

@@ -188,8 +188,8 @@ def emit(
     if callee in _STORING:
         outside_reach.note_buffers(lowering, items)
     is_led = foreign.may_lead_to_memory(lowering, items)
-    is_running = primitive is EFFECT and contract is HOLDS and not _only_asks(callee)
-    if is_running and any(map(may_run, items)):
+    is_unknown = primitive is EFFECT and contract is HOLDS and not _is_known(callee)
+    if is_unknown and any(map(may_run, items)):
         node, given = lowering.frame.statement, (arguments, keywords)
         return foreign.call(lowering, node, callee, given, type_, UNKNOWN)
     if seen_as or is_led or (foreign.leads(type_, contract) and foreign.reaches(lowering, items)):
@@ -204,9 +204,11 @@ def emit(
     return lowering.wrap(lowering.emit(primitive, tree, callee))
 
 
-def _only_asks(callee: Any) -> bool:
-    """Whether a call runs no method of what it is given, or one that makes a text."""
-    return callee in _ASKING or (isinstance(callee, type) and issubclass(callee, BaseException))
+def _is_known(callee: Any) -> bool:
+    """Whether it is known what a call runs of its arguments: a method, nothing, what makes a text
+    of them."""
+    is_exception = isinstance(callee, type) and issubclass(callee, BaseException)
+    return isinstance(callee, Method) or is_exception or callee in _ASKING
 
 
 _ASKING = frozenset({isinstance, issubclass, type, operator.is_, operator.is_not})

@@ -85,8 +85,9 @@ class Outside:
     which it may write.
     reaching: the functions from outside that unread code was given (see `outside_reach`); reached:
     the objects that these may change; noted: those of which that has been found; rebound: the
-    places of variables that they assign; renewed: the names of attributes that they store; seen:
-    the captured arrays that they see, with the way from a function to each.
+    places of variables that they assign; renewed: the names of attributes that they store, or
+    any, if renews_any; seen: the captured arrays that they see, with the way from a function to
+    each.
     dependencies: what was resolved, and must be the same at each call.
     leaves: the inputs. integers: those that are lists of integers, with their numbers among the
     leaves. numbers: the numbers among the captures, with the places of their paths; known: the
@@ -115,6 +116,7 @@ class Outside:
     noted: dict[int, Any] = field(default_factory=dict)
     rebound: set[Any] = field(default_factory=set)
     renewed: set[str] = field(default_factory=set)
+    renews_any: bool = False
     seen: dict[Storage, tuple[Any, ...]] = field(default_factory=dict)
     read: set[int] = field(default_factory=set)
     containers: dict[Storage, ObjectRef] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend.memory import iterators, kept_variables, scope
+from gradscribe.frontend.memory import iterators, kept_variables, outside_functions, scope
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError
 from gradscribe.frontend.state.lowering import Lowering
@@ -25,6 +25,7 @@ from gradscribe.frontend.values.values import (
     BoundMethod,
     LocalFunction,
     Made,
+    ObjectRef,
     OneShot,
     PartialOf,
     Static,
@@ -46,8 +47,11 @@ def may_call(item: Any) -> bool:
     if isinstance(item, TupleOf):
         return any(map(may_call, item.items))
     if isinstance(item, Static):
-        is_function = isinstance(item.value, (types.FunctionType, types.MethodType))
-        return is_function and not dependencies.is_library(item.value)
+        if isinstance(item.value, (types.FunctionType, types.MethodType)):
+            return not dependencies.is_library(item.value)
+        return outside_functions.leads_to_python(item.value)
+    if isinstance(item, ObjectRef):
+        return outside_functions.leads_to_python(item.target)
     return isinstance(item, _CALLED)
 
 

@@ -1,0 +1,239 @@
+"""Functions of Python that compiled code calls, as they were written: what they find by themselves.
+
+Comes in: an object that unread code is given, or a function. Goes out: the functions of the user's
+that run where it is used; the variables, defaults, attributes and closures that such a function
+reads; the names that it assigns.
+"""
+
+from __future__ import annotations
+
+import collections
+import dis
+import functools
+import gc
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+import numpy as np
+
+from gradscribe.errors import GradscribeError
+from gradscribe.frontend.interface import AccessPath
+from gradscribe.frontend.state import dependencies
+from gradscribe.frontend.syntax.source import source_of
+from gradscribe.frontend.values.values import PLAIN_NUMBERS
+from gradscribe.ir.probing import probe
+
+NOT_CHANGED = (*PLAIN_NUMBERS, str, bytes, tuple, frozenset, type(None), types.ModuleType)
+
+CELL = "cell_contents"
+
+Way = tuple[Any, ...]
+"""A function, the name of an attribute of it, and what is to be read of that (see `_read`)."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """Something that a function finds by itself: where, its name, the object, and the way to it
+    from the function (() for what it finds in classes and modules)."""
+
+    path: AccessPath
+    name: str
+    object: Any
+    way: Way
+
+
+def callables_of(held: Any) -> Iterator[Any]:
+    """The functions of Python that run where an object is used; none of libraries."""
+    pending, seen = [held], set[int]()
+    while pending:
+        held = pending.pop()
+        if id(held) in seen:  # a class may hold objects of its own
+            continue
+        seen.add(id(held))
+        if isinstance(held, types.FunctionType):
+            if not dependencies.is_library(held):
+                yield held
+        elif isinstance(held, types.MethodType):
+            pending.append(held.__func__)
+            if dependencies.is_library(type(held.__self__)):
+                pending += functions_of(held.__self__)
+        elif isinstance(held, functools.partial):
+            pending.append(held.func)
+        elif isinstance(held, type):
+            if not dependencies.is_library(held):
+                pending += [probe(m, "__func__", m) for m in vars(held).values()][::-1]
+        elif probe(held, "__gradscribe_function__") is not None:
+            pending.append(held.__gradscribe_function__)
+        elif _is_plain_object(held):
+            pending.append(type(held))
+
+
+def leads_to_python(target: Any) -> bool:
+    """Whether what is called may run a function of the user's."""
+    return callable(target) and any(True for _ in functions_of(target))
+
+
+def functions_of(target: Any) -> Iterator[types.FunctionType]:
+    """The functions of the user's that run where an object is used, by its class or because it
+    holds them: those that a function of ctypes or an operator of SciPy's calls back, for
+    instance."""
+    yield from callables_of(target)
+    if isinstance(target, types.BuiltinMethodType):
+        target = target.__self__
+        if isinstance(target, _HOLDING):
+            return
+    is_looked_into = callable(target) or dependencies.is_library(type(target))
+    pending, seen = [target] if is_looked_into else [], set[int]()
+    while pending:
+        held = pending.pop()
+        if id(held) in seen or isinstance(held, (type, types.ModuleType)):
+            continue
+        seen.add(id(held))
+        if isinstance(held, types.FunctionType):
+            yield from callables_of(held)
+        elif held is target or isinstance(held, _LEADING) or not hasattr(held, "__dict__"):
+            pending += gc.get_referents(held)
+        else:
+            yield from callables_of(held)
+
+
+_HOLDING = (
+    dict,
+    list,
+    tuple,
+    set,
+    frozenset,
+    collections.deque,
+    str,
+    bytes,
+    np.ndarray,
+    np.generic,
+)
+"""Objects whose methods call nothing that they hold."""
+
+_LEADING = (dict, list, tuple, types.MethodType, functools.partial)
+
+
+def _is_plain_object(held: Any) -> bool:
+    return not isinstance(held, (*NOT_CHANGED, np.ndarray)) and hasattr(held, "__dict__")
+
+
+def is_code(held: Any) -> bool:
+    """Whether this is a function, class or the like."""
+    return isinstance(held, (types.FunctionType, types.BuiltinFunctionType, type, np.ufunc)) or (
+        callable(held) and not hasattr(held, "__dict__")
+    )
+
+
+def held_by(function: types.FunctionType) -> Iterator[Held]:
+    """What a function finds by itself: the variables that it names, its defaults, attributes."""
+    own, code = function.__globals__, function.__code__
+    names = names_in(code)
+    for name in names & own.keys():
+        path = AccessPath(own).item(name)
+        yield Held(path, name, own[name], (function, "__globals__", name))
+        yield from _members(path, own[name], names)
+    for number, cell in enumerate(function.__closure__ or ()):
+        path, name = AccessPath(cell).attribute(CELL), code.co_freevars[number]
+        held = probe(cell, CELL, None)
+        yield Held(path, name, held, (function, "__closure__", number, CELL))
+    defaults: list[tuple[str, Any, Any]] = [
+        ("__defaults__", key, held) for key, held in enumerate(function.__defaults__ or ())
+    ]
+    defaults += [("__kwdefaults__", *item) for item in (function.__kwdefaults__ or {}).items()]
+    for where, key, held in defaults:
+        path = AccessPath(function).attribute(where).item(key)
+        yield Held(path, function.__name__, held, (function, where, key))
+    for name, item in vars(function).items():
+        yield Held(AccessPath(function).attribute(name), name, item, (function, name))
+
+
+def _members(path: AccessPath, owner: Any, names: set[str]) -> Iterator[Held]:
+    """What a function may find in a class, or in a module of the user's, by these names."""
+    if isinstance(owner, (type, types.ModuleType)) and not dependencies.is_library(owner):
+        for name in names & vars(owner).keys():
+            yield Held(path.attribute(name), name, vars(owner)[name], ())
+
+
+def names_in(code: types.CodeType) -> set[str]:
+    """The names of variables and attributes in the code of a function, and of those in it."""
+    return {name for part in _codes(code) for name in part.co_names}
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code of a function, and that of the functions in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
+
+
+def changes_by_name(function: types.FunctionType) -> bool:
+    """Whether a function may change variables or attributes by names that it makes when it runs."""
+    return not _CHANGING.isdisjoint(names_in(function.__code__))
+
+
+def may_read(function: types.FunctionType, names: set[str]) -> bool:
+    """Whether a function may read what is found by one of these names."""
+    found = names_in(function.__code__).union(*(c.co_freevars for c in _codes(function.__code__)))
+    return not found.isdisjoint(names | _CHANGING | _READING)
+
+
+_CHANGING = frozenset(
+    {"setattr", "delattr", "__setattr__", "__delattr__", "__dict__", "vars", "globals"}
+    | {"exec", "eval", "get_referents", "get_objects"}
+)
+_READING = frozenset({"getattr", "attrgetter", "__getattribute__", "__getstate__", "__reduce__"})
+
+
+def rebound(function: types.FunctionType) -> Iterator[Any]:
+    """The places of the variables from outside that a function assigns."""
+    own = function.__globals__
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
+    for code in _codes(function.__code__):
+        for instruction in dis.get_instructions(code):
+            name = instruction.argval
+            if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+                yield AccessPath(own).item(name).place
+            elif instruction.opname in ("STORE_DEREF", "DELETE_DEREF") and name in cells:
+                yield AccessPath(cells[name]).attribute("cell_contents").place
+
+
+def stored_attributes(function: types.FunctionType) -> Iterator[str]:
+    """The names of the attributes that a function stores, of objects that are not looked for; what
+    it assigns in its module is an attribute of that to others."""
+    for code in _codes(function.__code__):
+        for instruction in dis.get_instructions(code):
+            if instruction.opname in _STORING_BY_NAME:
+                yield instruction.argval
+
+
+_STORING_BY_NAME = ("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL")
+
+
+def only_reads(function: types.FunctionType, name: str, held: Any) -> bool:
+    """Whether a function does no more with a container of plain values than to read items."""
+    items = held.values() if isinstance(held, dict) else held
+    if not isinstance(held, (list, dict, set)):
+        return False
+    if not all(isinstance(item, (*PLAIN_NUMBERS, str)) for item in items):
+        return False
+    try:
+        tree = source_of(function.__code__).node
+    except GradscribeError:
+        return False
+    read = {
+        id(node.value)
+        for node in gast.walk(tree)
+        if isinstance(node, gast.Subscript) and isinstance(node.ctx, gast.Load)
+    }
+    mentions = [
+        node
+        for node in gast.walk(tree)
+        if (isinstance(node, gast.Name) and node.id == name)
+        or (isinstance(node, gast.Attribute) and node.attr == name)
+    ]
+    return bool(mentions) and all(id(mention) in read for mention in mentions)

@@ -36,7 +36,8 @@ TITLES = {
 _KINDS = (
     "UnsupportedError UnknownTypeError AliasingError NoDerivativeError TypeRuleError ArgumentError "
     "MisfitError UnsupportedDtypeError AlwaysRaisesError RunTimeKeyError SourceNotFoundError "
-    "NonScalarError ReadOnlyError NotSpecializedError RuleError ShapeError Refused"
+    "NonScalarError ReadOnlyError NotSpecializedError RuleError ShapeError Refused "
+    "ReadsOutsideError"
 )
 Calls = dict[str, tuple[int, tuple[str, ...]]]
 
@@ -50,7 +51,7 @@ _CALLS: Calls = {
 }
 """Which argument says what is refused; the next one is the advice, or there is this one."""
 
-_REASONS = {"TypeRuleError", "JoinError"}
+_REASONS = {"TypeRuleError", "JoinError", "ReadsOutsideError"}
 """Classes of errors whose text ends a longer one."""
 
 Named = dict[str, list[str]]

@@ -4,6 +4,7 @@ are, tells what is right."""
 
 import builtins
 import itertools
+import typing
 
 import numpy as np
 import pytest
@@ -462,3 +463,49 @@ def test_a_rule_may_call_its_operation_with_other_arguments():
     for compile in (True, False):
         _, tangent = gs.jvp(sine, (x,), (np.ones(2),), compile=compile)
         np.testing.assert_allclose(tangent, np.cos(x))
+
+
+class Outside:
+    """What rules read outside of themselves."""
+
+    number = 2.0
+    table: typing.ClassVar = {"rate": 2.0}
+    items: typing.ClassVar = [2.0]
+    array = np.array([2.0])
+
+    @classmethod
+    def set(cls, value):
+        cls.number = value
+        cls.table["rate"] = cls.items[0] = value
+        cls.array = np.array([value])
+
+
+READ = {
+    "number": lambda: Outside.number,
+    "table": lambda: Outside.table["rate"],
+    "items": lambda: Outside.items[0],
+    "array": lambda: Outside.array[0],
+    "condition": lambda: 2.0 if Outside.number < 2.5 else 3.0,
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"compile": "auto"}, {"compile": False}])
+@pytest.mark.parametrize("read", READ.values(), ids=READ)
+def test_a_rule_reads_what_is_outside_of_it_when_it_runs(read, options):
+    @gs.primitive
+    def scaled(a):
+        return a * read()
+
+    @scaled.adjoint
+    def _(out, a, *, d_out):
+        return d_out * read()
+
+    @scaled.tangent
+    def _(out, a, *, d_a):
+        return d_a * read()
+
+    gradient = gs.grad(lambda x: np.sum(scaled(x)), **options)
+    for value in (2.0, 3.0, 2.0):
+        Outside.set(value)
+        assert gradient(X).tolist() == [value] * 3
+        assert gs.jvp(scaled, (X,), (X,), **options)[1].tolist() == (value * X).tolist()

@@ -111,9 +111,9 @@ class _Call:
         """The result of `compute`; once more where compiling for it has assumed what does not
         hold for this call."""
         while True:
-            primal, assumed = self.primal, len(self.primal.facts.guards)
+            primal, assumed = self.primal, self.primal.facts.assumed
             result = self.decided(compute)
-            if len(primal.facts.guards) == assumed or primal.match(self._values) is not None:
+            if primal.facts.assumed == assumed or primal.match(self._values) is not None:
                 return result
             self._find()
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CellType, CodeType, FunctionType
 from typing import Any, NoReturn
 
@@ -22,7 +22,7 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.interface import AccessPath, Capture, Dependency, Step
 from gradscribe.ir.affine import Affine, Source, Symbol
 from gradscribe.ir.core import Location
-from gradscribe.ir.lengths import Guard
+from gradscribe.ir.lengths import Facts, Guard
 from gradscribe.ir.probing import has
 from gradscribe.primitives.users_code import users_code
 
@@ -60,9 +60,16 @@ class Entry:
     otherwise: Sequence[int]
     known_keys: Sequence[tuple[str, Key]]
 
-    def matcher(self, guards: Iterable[Guard]) -> Callable[[Values], Values | None]:
+    def matcher(self, facts: Facts) -> Callable[[Values], Values | None]:
         """The function that, for a call whose key matches, gives its values with the captured
-        ones, or None where the call needs another specialization."""
+        ones, or None where the call needs another specialization: for this entry, and what was
+        assumed since."""
+        if facts.conditions:
+            dependencies = (*self.dependencies, *facts.conditions)
+            return replace(self, dependencies=dependencies)._matcher(facts.guards)
+        return self._matcher(facts.guards)
+
+    def _matcher(self, guards: Iterable[Guard]) -> Callable[[Values], Values | None]:
         names = self._names()
         shared = list(names.share(list(self._paths())))
         dependencies = [_CHECKS[d.kind](names, d) for d in self.dependencies]

@@ -215,7 +215,7 @@ class Primal:
             package(),
         )
         self.entry = self._new_entry(len(arguments))
-        self._guards = -1
+        self._assumed = -1
         self._match: Callable[[Values], Values | None]
         self._specializations: dict[Any, Specialization] = {}
         self.plans: dict[Any, Any] = {}
@@ -281,9 +281,9 @@ class Primal:
     def match(self, values: Values) -> Values | None:
         """The values with the captured ones, if this lowering holds for the call. The check is
         made anew when a transform has assumed more."""
-        if self._guards != len(self.facts.guards):
-            self._guards = len(self.facts.guards)
-            self._match = self.entry.matcher(self.facts.guards)
+        if self._assumed != self.facts.assumed:
+            self._assumed = self.facts.assumed
+            self._match = self.entry.matcher(self.facts)
         return self._match(values)
 
     def finder(self, paths: Iterable[AccessPath]) -> Callable[[Values], Values]:

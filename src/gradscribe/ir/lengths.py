@@ -70,11 +70,13 @@ class Facts:
     specialized from type strings; then nothing is assumed beyond the program itself).
     unanswered: the symbols that questions were about to which there was no answer.
     unknown_broadcasts: how often it was unknown whether an axis is broadcast.
+    conditions: what else has to hold of a call, as whoever lowers has it.
     """
 
     def __init__(self, samples: Mapping[Symbol, int] | None = None) -> None:
         self.samples: dict[Symbol, int] = dict(samples or {})
         self.guards: list[Guard] = []
+        self.conditions: list[Any] = []
         self._equal_to: dict[Symbol, Affine] = {}
         self._guarded: dict[Symbol, Affine] = {}
         self._answers: dict[tuple[Any, ...], Affine] = {}
@@ -87,11 +89,17 @@ class Facts:
         """A copy that learns for itself: what it is asked leaves no guards here."""
         copy = Facts(self.samples)
         copy.guards += self.guards
+        copy.conditions = self.conditions
         copy._equal_to |= self._equal_to
         copy._guarded |= self._guarded
         copy._answers |= self._answers
         copy._laws = {symbol: list(bounds) for symbol, bounds in self._laws.items()}
         return copy
+
+    @property
+    def assumed(self) -> int:
+        """How much is assumed of a call by now."""
+        return len(self.guards) + len(self.conditions)
 
     def bound(self, symbol: Symbol, expression: Affine) -> None:
         """Take note that an expression is never negative, whenever this symbol has a value. (Of the

@@ -6,7 +6,6 @@ is, at run time, and what it gives cannot be differentiated again.
 
 from __future__ import annotations
 
-import inspect
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -27,7 +26,7 @@ from gradscribe.frontend.opaque.lowered_derivatives import (
 from gradscribe.frontend.prelude import isolated
 from gradscribe.frontend.prelude import iteration_prelude as prelude
 from gradscribe.frontend.state import handlers
-from gradscribe.frontend.state.interruptions import HasRaisedError
+from gradscribe.frontend.state.interruptions import HasRaisedError, ReadsOutsideError
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import PartialOf, Ref, Static, TupleOf
 from gradscribe.ir.types import Scalar, Tuple
@@ -82,16 +81,13 @@ class CalledRule:
     """A rule that is called as it is, at run time; it gives the derivatives that there are, one
     after the other. Called as the rule is. due: of an adjoint, for which parameters there are."""
 
-    def __init__(self, rule: GivenRule, reason: str, due: tuple[bool, ...]) -> None:
+    def __init__(self, rule: GivenRule, error: Exception, due: tuple[bool, ...]) -> None:
         self.rule, self.due = rule, due
         self.__name__ = f"{rule.operation}_{rule.kind}"
         self.__module__ = rule.function.__module__
-        arrays = _arrays_outside(rule.function)
-        if arrays:
-            reason = f"it reads {arrays} from outside"
-            advice = f"pass {arrays} to `{rule.operation}` as an argument, which rules may read"
-        else:
-            advice = _ADVICE
+        reason, advice = getattr(error, "what", "it always raises"), _ADVICE
+        if isinstance(error, ReadsOutsideError):
+            advice = error.advice
         if rule.kind == "adjoint":
             advice += f"; for forward mode, give `@{rule.operation}.tangent`"
         self.refusal = Refused(
@@ -115,18 +111,6 @@ class CalledRule:
         names = [f"`{name}`" for name in rule.names]
         made = [conforming(rule, *each) for each in zip(names, arranged, operands, strict=True)]
         return tuple(_leaves(tuple(itertools.compress(made, self.due))))
-
-
-def _arrays_outside(function: Any) -> str:
-    """The names of the arrays from outside that a rule reads: a rule is lowered where no more
-    inputs can be taken."""
-    try:
-        found = inspect.getclosurevars(function)
-    except (TypeError, ValueError):  # no function of Python's, or a variable without a value
-        return ""
-    variables = {**found.globals, **found.nonlocals}
-    names = [f"`{name}`" for name, value in variables.items() if isinstance(value, np.ndarray)]
-    return " and ".join(names)
 
 
 def _entries(found: Any, operands: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -178,19 +162,24 @@ class _Applied:
             out, *given = (_apart(lowering, item) for item in self.arguments)
             named = {name: _apart(lowering, item) for name, item in self.keywords.items()}
             arguments, keywords = self.rule.arguments(out, given)
+            known = set(lowering.outside.dependencies)
             found = lowering.call(self.node, function, tuple(arguments), keywords | named)
-            return self.check(self.rule, found)
+            checked = self.check(self.rule, found)
+            lowering.builder.facts.conditions += [
+                one for key, one in lowering.outside.dependencies.items() if key not in known
+            ]
+            return checked
         except NoDerivativeError:
             raise
         except (UnsupportedError, HasRaisedError) as error:
             trial.take_back()
-            return self._called(like, getattr(error, "what", "it always raises"))
+            return self._called(like, error)
 
-    def _called(self, like: Any, reason: str) -> Any:
+    def _called(self, like: Any, error: Exception) -> Any:
         lowering = self.lowering
         types = tuple(lowering.value(leaf).type for leaf in leaves_of(lowering, like))
         due = tuple(any(leaves_of(lowering, item)) for item in parts_of(lowering, like) or ())
-        callee = CalledRule(self.rule, reason, due)
+        callee = CalledRule(self.rule, error, due)
         made = unknown.emit(lowering, callee, self.arguments, self.keywords, Tuple(types), RUN)
         return nested(lowering, like, iter(lowering.unpacked(None, made)))
 

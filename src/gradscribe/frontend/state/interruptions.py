@@ -95,6 +95,10 @@ class MisfitError(UnsupportedError):
     cls: type[Exception] | None = None
 
 
+class ReadsOutsideError(UnsupportedError):
+    """A rule of the user's reads what no rule can take as an input."""
+
+
 def unknown_type(place: SourceLocation | None) -> UnknownTypeError:
     """The refusal to compute with what has no known type."""
     return UnknownTypeError(

@@ -17,10 +17,12 @@ from gradscribe.frontend.memory import outside
 from gradscribe.frontend.memory.outside_kinds import BY_VALUE, CALLABLES, RESOLVED, is_transformed
 from gradscribe.frontend.state import known_inputs
 from gradscribe.frontend.state.dependencies import depend, resolve
+from gradscribe.frontend.state.interruptions import ReadsOutsideError
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances
 from gradscribe.frontend.values.values import (
     ALL,
+    PLAIN_NUMBERS,
     BoundMethod,
     DictRef,
     ListRef,
@@ -48,6 +50,12 @@ def captured_variable(lowering: Lowering, value: Any, path: AccessPath, name: st
         if lowering.nesting.enclosed is not None:
             return lowering.nesting.enclosed.take(key, value, path, name)
         if lowering.capture is None:
+            if isinstance(value, PLAIN_NUMBERS):
+                depend(lowering, path, value, "equality" if value == value else "identity")
+            elif not lowering.frame.is_of_package:
+                raise ReadsOutsideError(
+                    f"it reads `{name}` from outside", "pass that to it as an argument"
+                )
             return Static(value)
         taken = {capture.name for capture, _ in lowering.outside.captures}
         taken.update(lowering.parameters)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
+from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gradscribe.frontend.kinds.trees import Shape, assembled
-from gradscribe.frontend.memory.carried_parts import is_carried
+from gradscribe.frontend.kinds.trees import Shape, assembled, step_to
+from gradscribe.frontend.memory.carried_parts import is_carried, parts_of
 from gradscribe.frontend.memory.reach import is_kept, is_read_only
 from gradscribe.frontend.state.carried_entry import Entry, Part, Path, leaf_name
 from gradscribe.frontend.state.knowledge import State
@@ -20,7 +20,6 @@ from gradscribe.frontend.values.values import (
     ListRef,
     Ref,
     Storage,
-    TupleOf,
 )
 from gradscribe.ir.core import Value
 
@@ -36,71 +35,58 @@ class Rebuilding:
     def value(self, like: Any, entry: Entry, values: Any, path: Path = ()) -> Any:
         """A value of the structure of `like`, its leaves taken from values. path: where it is in
         what is carried."""
+        contents = ChainMap(self.lowering.contents, self.after.contents)
+        parts = parts_of(like, contents)
+        is_opened = entry.mode == "list" and parts is not None and parts.shape.form is ListRef
+        if parts is not None and not is_opened:
+            items = [
+                self.value(part, entry, values, (*path, *step_to(parts.shape, key)))
+                for key, part in parts.by_key().items()
+            ]
+            if isinstance(like, (tuple, dict)):
+                return dict(zip(like, items, strict=True)) if isinstance(like, dict) else (*items,)
+            cells = like.cells if isinstance(like, InstanceRef) else {}
 
-        def again(key: Any, item: Any) -> Any:
-            return self.value(item, entry, values, (*path, key))
+            def storage(make: type[Storage], name: str) -> Storage:
+                if make is Cell:
+                    return self.storage(make, entry, (*path, name), [DictRef(cells[name])])
+                return self.storage(make, entry, path, [like])
 
-        if isinstance(like, TupleOf):
-            return TupleOf(tuple(itertools.starmap(again, enumerate(like.items))), like.cls)
-        if isinstance(like, InstanceRef):
-            return self._object(like, entry, values, path)
+            return assembled(parts.shape, tuple(items), self.lowering.contents, storage)
         if not is_carried(like):
             return like
-        if isinstance(like, (ListRef, DictRef)):
-            return self._container(like, entry, values, path)
-        if isinstance(like, dict):
-            return {key: again(key, below) for key, below in like.items()}
-        if isinstance(like, tuple) and entry.mode != "list":
-            return tuple(itertools.starmap(again, enumerate(like)))
         value = next(values)
         if isinstance(like, (tuple, Value)):
             return value
-        found = self.lowering.wrap(value, *self._memory(like, entry, path))
+        if isinstance(like, (ListRef, DictRef)):
+            own = self.storage(Storage, entry, path, [like])
+            self.lowering.contents[own] = value
+            return type(like)(own)
+        part, likes = entry.memory(path), [like] if isinstance(like, Ref) else []
+        found = self.lowering.wrap(value, *self.memory(part, likes))
         if isinstance(found, (Ref, ListRef)):
-            part = entry.memory(path)
             found.storage.read_only = is_read_only(like) or part.read_only
             found.storage.kept = part.kept or is_kept(self.lowering, like)
         return found
 
-    def _memory(self, like: Any, entry: Entry, path: Path) -> tuple[Any, Any, Any]:
-        """The overlaps, family and tokens of what may be `like`, or what an iteration leaves
-        here."""
-        part = entry.memory(path)
-        storage = getattr(like, "storage", None)
-        own = frozenset() if storage is None else {storage} | storage.overlaps
-        return own | part.overlaps, self, frozenset(part.tokens)
+    def storage(
+        self, make: type[Storage], entry: Entry, path: Path, likes: Sequence[Any]
+    ) -> Storage:
+        """The storage of a container, object or attribute that may be one of these, or what an
+        iteration leaves at this path."""
+        part, storages = entry.memory(path), [item.storage for item in likes]
+        name = path[-1] if make is Cell else leaf_name(entry.key)
+        storage = make(name, *self.memory(part, likes))
+        storage.holds = frozenset(part.holds).union(*(s.holds for s in storages))
+        storage.levels = min([part.levels, *(s.levels for s in storages)])
+        storage.read_only = part.read_only or any(s.read_only for s in storages)
+        storage.kept = part.kept or any(s.kept for s in storages)
+        return storage
 
-    def _container(
-        self, like: ListRef | DictRef, entry: Entry, values: Any, path: Path
-    ) -> ListRef | DictRef:
-        lowering, part, old = self.lowering, entry.memory(path), like.storage
-        storage = Storage(leaf_name(entry.key), *self._memory(like, entry, path))
-        storage.holds = old.holds | part.holds
-        storage.levels = min(old.levels, part.levels)
-        storage.read_only = old.read_only or part.read_only
-        storage.kept = part.kept or old.kept
-        below = lowering.contents.get(old)
-        if below is None:
-            below = self.after.contents[old]
-        lowering.contents[storage] = self.value(below, entry, values, path)
-        return type(like)(storage)
-
-    def _object(self, like: InstanceRef, entry: Entry, values: Any, path: Path) -> InstanceRef:
-        """An object with the attributes of `like`, which it may be."""
-        lowering = self.lowering
-
-        def cell(name: str, of: InstanceRef | DictRef, path: Path) -> Cell:
-            return Cell(name, *self._memory(of, entry, path))
-
-        owner = InstanceRef(like.cls, cell("", like, path), {})
-        lowering.contents[owner.storage] = {}
-        for name, old in like.cells.items():
-            held = lowering.contents.get(old) or self.after.contents.get(old)
-            if held is not None:
-                below = (*path, name)
-                own = owner.cells[name] = cell(name, DictRef(old), below)
-                lowering.contents[own] = self.value(held, entry, values, below)
-        return owner
+    def memory(self, part: Part, likes: Iterable[Any]) -> tuple[Any, Any, Any]:
+        """The overlaps, family and tokens of what may be one of these."""
+        own = {one for item in likes for one in (item.storage, *item.storage.overlaps)}
+        return frozenset(own | part.overlaps), self, frozenset(part.tokens)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +102,7 @@ class Alternatives:
         """A number, array or list of unknown length; that is one part with all that it holds."""
         below = self.entry.below(path)
         starts = [i for at, items in self.starts.items() if at[: len(path)] == path for i in items]
-        memory = self._memory(below, starts)
-        item = self.rebuilding.lowering.wrap(value, *memory)
+        item = self.rebuilding.lowering.wrap(value, *self.rebuilding.memory(below, starts))
         if isinstance(item, Ref):
             item.storage.read_only, item.storage.kept = below.read_only, below.kept
         return item
@@ -126,21 +111,7 @@ class Alternatives:
         """A tuple, dict, list, object or partial that has these parts."""
 
         def storage(make: type[Storage], name: str) -> Storage:
-            return self._storage(make, (*path, name) if make is Cell else path)
+            at = (*path, name) if make is Cell else path
+            return self.rebuilding.storage(make, self.entry, at, self.starts.get(at, ()))
 
         return assembled(shape, items, self.rebuilding.lowering.contents, storage)
-
-    def _storage(self, make: type[Storage], path: Path) -> Storage:
-        part, starts = self.entry.part(path), self.starts.get(path, ())
-        name = path[-1] if make is Cell else leaf_name(self.entry.key)
-        storage = make(name, *self._memory(part, starts))
-        storages = [item.storage for item in starts]
-        storage.holds = frozenset(part.holds).union(*(s.holds for s in storages))
-        storage.levels = min([part.levels, *(s.levels for s in storages)])
-        storage.read_only = part.read_only or any(s.read_only for s in storages)
-        storage.kept = part.kept or any(s.kept for s in storages)
-        return storage
-
-    def _memory(self, part: Part, starts: Iterable[Any]) -> tuple[Any, Any, Any]:
-        own = {one for item in starts for one in (item.storage, *item.storage.overlaps)}
-        return frozenset(own | part.overlaps), self.rebuilding, frozenset(part.tokens)

@@ -6,8 +6,7 @@ which the condition tells one. What cannot be merged becomes `Unbound` with the 
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,15 +14,14 @@ from typing import Any
 from gradscribe.frontend.joins.merge_plans import (
     Alternatives,
     Composite,
-    Container,
-    Field,
     Leaf,
-    Object,
     Same,
     Sides,
+    Structure,
 )
-from gradscribe.frontend.joins.merged_memory import Memories, Memory
+from gradscribe.frontend.joins.merged_memory import Memories
 from gradscribe.frontend.kinds.kinds import ABSENT, aligned, kind_of
+from gradscribe.frontend.kinds.trees import Parts, Shape, parts_of
 from gradscribe.frontend.memory import aliasing
 from gradscribe.frontend.memory.reach import hold
 from gradscribe.frontend.state.frame import RETURN_VALUE
@@ -155,31 +153,63 @@ class Planner:
         return Alternatives(Same(self._condition), first, second)
 
     def _structures(self, a: Any, b: Any, name: str) -> Any:
-        if isinstance(a, TupleOf) and isinstance(b, TupleOf) and len(a.items) == len(b.items):
-            parts = tuple(self.plan(x, y, "") for x, y in zip(a.items, b.items, strict=True))
-            cls = a.cls
-            return Composite(lambda items: TupleOf(items, cls), parts)
         if _have_memory(a, b) and (self._is_told_apart(a) or self._is_told_apart(b)):
             return self._choice(a, b, name)
+        planned = self._alike(a, b, name)
+        if planned is not None:
+            return planned
         if isinstance(a, ListRef) and isinstance(b, ListRef):
-            one = self._states[0].contents[a.storage]
-            two = self._states[1].contents[b.storage]
-            contents = self.plan_contents(one, two, Storage(name), (a.storage, b.storage))
-            memory, holds = self.memories.of(a, b), a.storage.holds | b.storage.holds
-            return Container(ListRef, contents, memory, holds)
-        if isinstance(a, InstanceRef) and isinstance(b, InstanceRef) and a.cls is b.cls:
-            return self._objects(a, b, name)
-        if isinstance(a, DictRef) and isinstance(b, DictRef):
-            one = self._states[0].contents[a.storage]
-            two = self._states[1].contents[b.storage]
-            place = a.storage.place or b.storage.place
-            contents = self.plan_contents(one, two, Storage(name, place=place))
-            return Container(DictRef, contents, self.memories.of(a, b), frozenset())
+            one, two = (self._opened(item, side) for side, item in enumerate((a, b)))
+            return self._leaf(one, two, name, (a, b))
         are_texts = texts.is_text(a) and texts.is_text(b) and Value in (type(a), type(b))
         are_objects = _is_object(a) or _is_object(b)
         if are_texts or (_is_leaf(a) and _is_leaf(b) and not are_objects):
             return self._leaf(a, b, name)
         return self._choice(a, b, name)
+
+    def _alike(self, a: Any, b: Any, name: str) -> Structure | None:
+        """How to merge values of one structure; None of others. An attribute may be there on one
+        path only."""
+        one, two = self._parts(a, 0), self._parts(b, 1)
+        if one is None or two is None or one.shape.form is PartialOf:
+            return None
+        shape, other = one.shape, two.shape
+        if shape.form is DictRef and other.form is DictRef and shape.keys != other.keys:
+            place = a.storage.place or b.storage.place
+            refuse_other_keys(self._lowering, Storage(name, place=place))
+        if shape.form is InstanceRef:
+            other = replace(other, keys=shape.keys)
+        if shape != other:
+            return None
+        items, others = one.by_key(), two.by_key()
+        shape = replace(shape, keys=tuple(items | others))
+        parts = [
+            self.plan(
+                items.get(key, Unbound("")), others.get(key, Unbound("")), _name(name, shape, key)
+            )
+            for key in shape.keys
+        ]
+        return self._structure(shape, parts, a, b)
+
+    def _structure(self, shape: Shape, parts: Iterable[Any], a: Any, b: Any) -> Structure:
+        """What has these parts, and is a on one path and b on the other."""
+        both = (a, b)
+        cells = {
+            key: self.memories.of(*(_cell(item, key) for item in both))
+            for key in (shape.keys if shape.form is InstanceRef else ())
+        }
+        holds = [item.storage.holds for item in both if isinstance(item, _CONTAINERS)]
+        memory = self.memories.of(a, b)
+        return Structure(shape, tuple(parts), memory, cells, frozenset().union(*holds))
+
+    def _parts(self, item: Any, side: int) -> Parts | None:
+        return parts_of(item, self._states[side].contents)
+
+    def _opened(self, item: ListRef, side: int) -> Any:
+        """What is in a list of which the items are not known one by one after the branch."""
+        state = self._states[side]
+        self._hold(item.storage, state.contents[item.storage], state)
+        return state.contents[item.storage]
 
     def _has_kind(self, item: Any, second: bool) -> bool:
         """Whether this may be one of two alternatives."""
@@ -208,26 +238,8 @@ class Planner:
         builder = self._lowering.builder
         return builder.definition(value) is None or builder.is_made(value)
 
-    def _objects(self, a: InstanceRef, b: InstanceRef, name: str) -> Any:
-        """An object made anew: it may be either of two."""
-        fields = {}
-        for field in {**a.cells, **b.cells}:
-            items, cells = [], []
-            for side, state in ((a, self._states[0]), (b, self._states[1])):
-                cell = side.cells.get(field)
-                held = {} if cell is None else state.contents.get(cell, {})
-                items.append(held.get(field, Unbound("")))
-                cells.append(cell and DictRef(cell))
-            plan = self.plan(items[0], items[1], f"{name}_{field}")
-            fields[field] = Field(plan, self.memories.of(*cells))
-        return Object(a.cls, fields, self.memories.of(a, b))
-
-    def plan_contents(
-        self, a: Any, b: Any, storage: Storage, owners: tuple[Storage, ...] = ()
-    ) -> Any:
-        """How to merge the contents of a storage: IR values, tuples of items or dicts.
-
-        owners: the lists that have them, where the storage is made for this."""
+    def plan_contents(self, a: Any, b: Any, storage: Storage) -> Any:
+        """How to merge the contents of a storage: IR values, tuples of items or dicts."""
         if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
             return Composite(tuple, tuple(self.plan(x, y, "") for x, y in zip(a, b, strict=True)))
         if isinstance(a, dict) and isinstance(b, dict):
@@ -235,9 +247,8 @@ class Planner:
                 refuse_other_keys(self._lowering, storage)
             parts = tuple(self.plan(a[key], b[key], str(key)) for key in a)
             return Composite(partial(_dict_with, tuple(a)), parts)
-        sides = zip(owners or (storage, storage), (a, b), self._states, strict=True)
-        for owner, contents, state in sides:
-            self._hold(owner, contents, state)
+        for contents, state in zip((a, b), self._states, strict=True):
+            self._hold(storage, contents, state)
         return self._leaf(a, b, storage.name)
 
     def _hold(self, owner: Storage, items: Any, state: State) -> None:
@@ -265,13 +276,9 @@ class Planner:
             if self._kind(other, not second) is not None and self._condition is not None:
                 is_either = isinstance(other, Either)
                 return (self._alternatives if is_either else self._choice)(a, b, name)
-        if (missing is ABSENT or missing.loop is not None) and isinstance(other, _CONTAINERS):
-            planned = self._new_container(other, second)
-            if planned is not None:
-                return planned
-        if isinstance(other, TupleOf):
-            parts = tuple(self._with_unbound(missing, i, "", second) for i in other.items)
-            return Composite(lambda items: TupleOf(items, other.cls), parts)
+        planned = self._alone(missing, other, name, second)
+        if planned is not None:
+            return planned
         if isinstance(other, Either):
             shown = "" if _have_memory(*possibilities(other)) else name
             flag = self._flag(other.flag, missing, shown, second)
@@ -290,43 +297,30 @@ class Planner:
             self._flags[flag] = self._with_unbound(missing, flag, name, second)
         return self._flags[flag]
 
-    def _new_container(self, item: Any, second: bool) -> Any:
-        """A container of known structure that one path has made, where it is told apart from what
-        the other has; None of a list that can be a leaf."""
-        contents = self._states[not second].contents
-        kind = self._kind(item, not second)
-        if isinstance(item, ListRef) and isinstance(kind, Kind) and kind.name == "list":
+    def _alone(self, missing: Unbound, item: Any, name: str, second: bool) -> Structure | None:
+        """A value of known structure that one path has made, where it is told apart from what the
+        other has; None of a list that can be a leaf."""
+        parts = self._parts(item, not second)
+        is_new = missing is ABSENT or missing.loop is not None
+        if parts is None or (isinstance(item, _CONTAINERS) and not is_new):
             return None
-
-        def memory(of: Any) -> Memory:
-            return self.memories.of(*((of, ABSENT) if second else (ABSENT, of)))
-
-        def part(key: Any, below: Any) -> Any:
-            return self._with_unbound(ABSENT, below, str(key), second)
-
-        if isinstance(item, InstanceRef):
-            fields = {
-                name: Field(part(name, contents[cell][name]), memory(DictRef(cell)))
-                for name, cell in item.cells.items()
-                if cell in contents
-            }
-            return Object(item.cls, fields, memory(item))
-        items = contents[item.storage]
-        if isinstance(items, Value):
+        kind = self._kind(item, not second) if isinstance(item, ListRef) else None
+        if isinstance(kind, Kind) and kind.name == "list":
             return None
-        pairs = items.items() if isinstance(items, dict) else enumerate(items)
-        parts = tuple(itertools.starmap(part, pairs))
-        make = partial(_dict_with, tuple(items)) if isinstance(items, dict) else tuple
-        return Container(type(item), Composite(make, parts), memory(item), item.storage.holds)
+        below = missing if isinstance(item, TupleOf) else ABSENT
+        planned = [
+            self._with_unbound(below, part, _name(name, parts.shape, key), second)
+            for key, part in parts.by_key().items()
+        ]
+        return self._structure(
+            parts.shape, planned, *((item, ABSENT) if second else (ABSENT, item))
+        )
 
     def _callable(self, item: Any, second: bool) -> Any:
         """What is known when the function is compiled, or a local function: what that closes over
-        is looked up when it is called, as long as the function around it runs; or a partial."""
+        is looked up when it is called, as long as the function around it runs."""
         if isinstance(item, Static) or self._is_told_apart(item):
             return Same(item)
-        if isinstance(item, PartialOf):
-            parts = tuple(self._with_unbound(ABSENT, part, "", second) for part in item.parts)
-            return Composite(item.with_parts, parts)
         if not isinstance(item, LocalFunction) or item.frame not in self._lowering.frames:
             return None
         defaults = item.defaults
@@ -335,13 +329,28 @@ class Planner:
             lambda items: replace(item, defaults=dict(zip(defaults, items, strict=True))), parts
         )
 
-    def _leaf(self, a: Any, b: Any, name: str) -> Leaf:
+    def _leaf(self, a: Any, b: Any, name: str, lists: tuple[ListRef, ...] = ()) -> Leaf:
+        """lists: those that a and b are the contents of, where a list is made anew of these."""
         for item, state in zip((a, b), self._states, strict=True):
             if isinstance(item, ListRef):
                 self._hold(item.storage, state.contents[item.storage], state)
         shown = "result" if name == RETURN_VALUE else name if name.isidentifier() else ""
         self.pairs.append((a, b, shown))
-        return Leaf(len(self.pairs) - 1, self.memories.of(a, b))
+        holds = frozenset[Storage]().union(*(item.storage.holds for item in lists))
+        return Leaf(len(self.pairs) - 1, self.memories.of(*(lists or (a, b))), holds)
+
+
+def _name(owner: str, shape: Shape, key: Any) -> str:
+    """What the part of a value is called after the branch."""
+    if shape.form is InstanceRef:
+        return f"{owner}_{key}"
+    return str(key) if shape.form is DictRef else ""
+
+
+def _cell(item: Any, name: str) -> Any:
+    """An attribute of an object, as what has a storage."""
+    has_it = isinstance(item, InstanceRef) and name in item.cells
+    return DictRef(item.cells[name]) if has_it else None
 
 
 def _other_on_each_path(name: str) -> Unbound:

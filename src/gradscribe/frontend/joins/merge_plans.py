@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradscribe.frontend.joins.merged_memory import Memory
+from gradscribe.frontend.kinds.trees import Shape
 from gradscribe.frontend.state.knowledge import State
 from gradscribe.frontend.values.values import Storage
 from gradscribe.ir.core import Operation, Value
@@ -29,19 +30,25 @@ class Sides:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A pair of leaves to merge, by number; memory: what it may stand for."""
+    """A pair of leaves to merge, by number. memory: what it may stand for; holds: what else may be
+    in it, where it is a list."""
 
     number: int
     memory: Memory
+    holds: frozenset[Storage] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Same:
+    """What is the same on both paths."""
+
     item: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Composite:
+    """The contents of a storage, or a function with its defaults. make: makes it of its parts."""
+
     make: Callable[[tuple[Any, ...]], Any]
     parts: tuple[Any, ...]
 
@@ -56,25 +63,12 @@ class Alternatives:
 
 
 @dataclass(frozen=True, slots=True)
-class Container:
-    """A list or dict, made anew: it may be either of the two that were merged."""
+class Structure:
+    """A value of this shape, made anew. memory: what a container or object may stand for; cells:
+    the same of the attributes of an object. holds: what may be in it."""
 
-    make: Callable[[Storage], Any]
-    contents: Any
+    shape: Shape
+    parts: tuple[Any, ...]
     memory: Memory
+    cells: dict[str, Memory]
     holds: frozenset[Storage]
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    plan: Any
-    memory: Memory
-
-
-@dataclass(frozen=True, slots=True)
-class Object:
-    """An object of known fields, made anew as a container is."""
-
-    cls: type
-    fields: dict[str, Field]
-    memory: Memory

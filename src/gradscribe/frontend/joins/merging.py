@@ -18,20 +18,19 @@ from gradscribe.frontend.joins.merge_planning import Planner
 from gradscribe.frontend.joins.merge_plans import (
     Alternatives,
     Composite,
-    Container,
     Leaf,
-    Object,
     Same,
     Sides,
+    Structure,
 )
 from gradscribe.frontend.joins.merged_lengths import MergedLengths
+from gradscribe.frontend.kinds.trees import assembled
 from gradscribe.frontend.memory import kept_memory, places
 from gradscribe.frontend.state import wording
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     Cell,
     Either,
-    InstanceRef,
     ListRef,
     Ref,
     Static,
@@ -184,7 +183,7 @@ class Merge:
     def _same(self, plan: Same) -> Any:
         return plan.item
 
-    def _structure(self, plan: Composite) -> Any:
+    def _composite(self, plan: Composite) -> Any:
         return plan.make(tuple(map(self.build, plan.parts)))
 
     def _alternatives(self, plan: Alternatives) -> Any:
@@ -194,22 +193,18 @@ class Merge:
         self.lowering.variants.exist = True
         return Either(flag, first, second)
 
-    def _container(self, plan: Container) -> Any:
-        if self._is_divided(plan.contents):
-            return self.build(plan.contents)
-        storage = Storage("", *self.planner.memories.storage(plan.memory), plan.holds)
-        storage.read_only, storage.kept = plan.memory.read_only, plan.memory.kept
-        self.lowering.contents[storage] = self._build_contents(plan.contents)
-        return plan.make(storage)
-
-    def _object(self, plan: Object) -> InstanceRef:
+    def _structured(self, plan: Structure) -> Any:
         memories = self.planner.memories
-        owner = InstanceRef(plan.cls, Storage("", *memories.storage(plan.memory)), {})
-        self.lowering.contents[owner.storage] = {}
-        for name, field in plan.fields.items():
-            cell = owner.cells[name] = Cell(name, *memories.storage(field.memory))
-            self.lowering.contents[cell] = {name: self.build(field.plan)}
-        return owner
+
+        def storage(make: type[Storage], name: str) -> Storage:
+            if make is Cell:
+                return Cell(name, *memories.storage(plan.cells[name]))
+            own = Storage("", *memories.storage(plan.memory), plan.holds)
+            own.read_only, own.kept = plan.memory.read_only, plan.memory.kept
+            return own
+
+        parts = tuple(map(self.build, plan.parts))
+        return assembled(plan.shape, parts, self.lowering.contents, storage)
 
     def _leaf(self, plan: Leaf) -> Any:
         value, memory = self.values[plan.number], self.planner.memories.storage(plan.memory)
@@ -225,14 +220,14 @@ class Merge:
         if isinstance(found, (Ref, ListRef)):
             found.storage.read_only = plan.memory.read_only
             found.storage.kept = plan.memory.kept
+            found.storage.holds |= plan.holds
         return found
 
     _BUILDING: ClassVar[dict[type, Callable[[Merge, Any], Any]]] = {
         Same: _same,
-        Composite: _structure,
+        Composite: _composite,
         Alternatives: _alternatives,
-        Container: _container,
-        Object: _object,
+        Structure: _structured,
         Leaf: _leaf,
     }
 

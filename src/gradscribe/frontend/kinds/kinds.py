@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gradscribe.frontend.kinds.trees import Shape, parts_of
+from gradscribe.frontend.kinds.trees import Shape, parts_of, step_to
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     PLAIN_NUMBERS,
@@ -249,15 +249,10 @@ def rebuilt(
     if kind.name in _STRUCTURES:
         shape, below = kind.detail
         pairs = zip(shape.keys, below, strict=True)
-        items = [rebuilt(b, values, wrapping, reason, (*path, *_step(shape, k))) for k, b in pairs]
+        items = [
+            rebuilt(b, values, wrapping, reason, (*path, *step_to(shape, k))) for k, b in pairs
+        ]
         return wrapping.assembled(shape, tuple(items), path)
     if kind.name == "unbound":
         return Unbound(reason, raises=True)
     return kind.detail if kind.name == "static" else wrapping.wrap(next(values), path)
-
-
-def _step(shape: Shape, key: Any) -> Path:
-    """The path from a value of this shape to a part; of a partial, all is one part."""
-    if shape.form is PartialOf:
-        return ()
-    return (key, key) if shape.form is InstanceRef else (key,)

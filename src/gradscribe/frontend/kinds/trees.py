@@ -45,11 +45,13 @@ class Shape:
     form: the class of the frontend value: `TupleOf`, `PartialOf`, `ListRef`, `DictRef` or
     `InstanceRef`. cls: the class of the Python object. keys: the step to each part: a position, a
     key, the name of an attribute; of a partial, `FUNCTION` and what the arguments are given by.
+    derived: the class of the object itself, where that is derived from tuple, list or dict.
     """
 
     form: type
     cls: type
     keys: tuple[Any, ...]
+    derived: type | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ def parts_of(item: Any, contents: Contents) -> Parts | None:
 
 
 def _of_tuple(item: TupleOf, contents: Contents) -> Parts:
-    return Parts(Shape(TupleOf, item.cls, tuple(range(len(item.items)))), item.items)
+    return Parts(Shape(TupleOf, item.cls, tuple(range(len(item.items))), item.derived), item.items)
 
 
 def _of_partial(item: PartialOf, contents: Contents) -> Parts:
@@ -86,14 +88,14 @@ def _of_list(item: ListRef, contents: Contents) -> Parts | None:
     held = contents[item.storage]
     if isinstance(held, Value):
         return None
-    return Parts(Shape(ListRef, list, tuple(range(len(held)))), held)
+    return Parts(Shape(ListRef, list, tuple(range(len(held))), item.storage.derived), held)
 
 
 def _of_dict(item: DictRef, contents: Contents) -> Parts | None:
     held = contents[item.storage]
     if isinstance(held, Value):
         return None
-    return Parts(Shape(DictRef, dict, tuple(held)), tuple(held.values()))
+    return Parts(Shape(DictRef, dict, tuple(held), item.storage.derived), tuple(held.values()))
 
 
 def _of_object(item: InstanceRef, contents: Contents) -> Parts:
@@ -123,7 +125,7 @@ def assembled(
     storage: makes the storage of a container or object, and (a `Cell`, by name) of an attribute.
     """
     if shape.form is TupleOf:
-        return TupleOf(items, shape.cls)
+        return TupleOf(items, shape.cls, derived=shape.derived)
     parts = dict(zip(shape.keys, items, strict=True))
     if shape.form is PartialOf:
         function = parts.pop(FUNCTION)
@@ -135,8 +137,17 @@ def assembled(
         cells = {name: storage(Cell, name) for name in shape.keys}
         contents.update((cells[name], {name: part}) for name, part in parts.items())
         return InstanceRef(shape.cls, own, cells)
+    own.derived = shape.derived
     contents[own] = parts if shape.form is DictRef else items
     return shape.form(own)
+
+
+def step_to(shape: Shape, key: Any) -> tuple[Any, ...]:
+    """The path from a value of this shape to a part, among all that it reaches: an attribute is a
+    part in a storage of its own; a partial with all that it is given is one."""
+    if shape.form is PartialOf:
+        return ()
+    return (key, key) if shape.form is InstanceRef else (key,)
 
 
 def leads_to(lowering: Lowering, item: Any) -> Iterable[Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gradscribe.frontend.kinds import trees
+from gradscribe.frontend.kinds.trees import Parts, Shape
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.state.carried_entry import Path
 from gradscribe.frontend.state.lowering import Lowering
@@ -33,6 +35,16 @@ def is_carried(item: Any) -> bool:
     if isinstance(item, Static):
         return isinstance(item.value, PLAIN_NUMBERS)
     return not isinstance(item, (BoundMethod, LocalFunction, ObjectRef, PartialOf))
+
+
+def parts_of(item: Any, contents: Mapping[Storage, Any]) -> Parts | None:
+    """The parts of a carried value, or of what memory holds; None of a leaf."""
+    if isinstance(item, (tuple, dict)):
+        is_dict = isinstance(item, dict)
+        keys = tuple(item) if is_dict else tuple(range(len(item)))
+        shape = Shape(DictRef, dict, keys) if is_dict else Shape(ListRef, list, keys)
+        return Parts(shape, tuple(item.values()) if isinstance(item, dict) else item)
+    return trees.parts_of(item, contents) if is_carried(item) else None
 
 
 def is_memory(key: Any) -> bool:

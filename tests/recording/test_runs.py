@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+import gradscribe as gs
 from gradscribe.recording.runs import jvp, vjp
 
 X = np.array([0.3, 0.7, 1.1])
@@ -103,3 +104,12 @@ def test_cotangents_have_the_type_of_their_values(kind):
     x = np.array([1, 2], kind)
     out, pullback = vjp(lambda x: x * x, (x,))
     assert out.dtype == kind and pullback(np.ones(2))[0].dtype == kind
+
+
+def test_numbers_without_a_literal_are_static_arguments():
+    x = np.array([0.7, 1.3, 2.1])
+    for missing in (np.nan, np.float32("nan"), np.inf, complex(np.nan, 1.0)):
+        gradient = gs.grad(
+            lambda x, m=missing: np.sum(np.append(x, m)[:2].real ** 2), compile=False
+        )(x)
+        np.testing.assert_array_equal(gradient, [1.4, 2.6, 0.0])

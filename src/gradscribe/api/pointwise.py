@@ -14,7 +14,7 @@ from gradscribe.api.stored_outside import StoredOutside
 from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.higher_order import Chain, nested_gradient, nested_pullback
 from gradscribe.compiler.leaves import zero_like
-from gradscribe.compiler.program import Primal
+from gradscribe.compiler.primal import Primal
 from gradscribe.compiler.stages import flat, tangent_only
 from gradscribe.compiler.surroundings import inline
 from gradscribe.ir.core import Function

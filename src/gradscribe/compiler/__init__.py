@@ -30,7 +30,8 @@ from gradscribe.compiler.eager_calls import (
     function_of_call,
 )
 from gradscribe.compiler.entry import Values
-from gradscribe.compiler.program import Primal, Program, program_of
+from gradscribe.compiler.primal import Primal
+from gradscribe.compiler.program import Program, program_of
 from gradscribe.compiler.signatures import bound
 from gradscribe.compiler.variadic import calling, spread
 from gradscribe.errors import (

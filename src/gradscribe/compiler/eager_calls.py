@@ -110,7 +110,11 @@ def _text(tree: Any, namespace: dict[str, Any]) -> str:
         return repr(tree)
     if type(tree) is float and math.isinf(tree):
         return "1e999" if tree > 0 else "-1e999"
-    if type(tree) in (float, complex) and cmath.isfinite(tree):
+    if type(tree) is float and math.isnan(tree):
+        return "float('nan')"
+    if type(tree) is complex and not cmath.isfinite(tree):
+        return f"complex({_text(tree.real, namespace)}, {_text(tree.imag, namespace)})"
+    if type(tree) in (float, complex):
         return repr(tree)
     number = plain_number(tree)
     if number is not tree:

@@ -24,7 +24,7 @@ from gradscribe.transforms.passes.records.flatten_records import flatten_pair
 from gradscribe.transforms.passes.simplify import simplify
 
 if TYPE_CHECKING:
-    from gradscribe.compiler.program import Primal
+    from gradscribe.compiler.primal import Primal
 
 
 class Specialization:

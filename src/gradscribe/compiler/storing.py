@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.compiler.program import Primal
+from gradscribe.compiler.primal import Primal
 from gradscribe.compiler.variadic import called_by
 from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.frontend.interface import AccessPath, Step
@@ -54,7 +54,7 @@ class Given:
         """first: how many the callable itself gives before all others. named: those that it gives
         by name."""
         function = primal.user_function
-        names = primal.program.binder.names
+        names = primal.parameters
         code = function.__code__
         positional = code.co_varnames[: code.co_argcount]
         defaults = {*positional[len(positional) - len(function.__defaults__ or ()) :]}

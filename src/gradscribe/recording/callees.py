@@ -9,8 +9,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import operator
-import pickle
 import sys
 import types
 from collections.abc import Callable
@@ -20,14 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import GradscribeError, NoDerivativeError
 from gradscribe.ir.probing import probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from gradscribe.recording import (
     builtin_types,
     classes,
-    exits,
     methods,
     operations,
     protocol,
@@ -35,18 +31,17 @@ from gradscribe.recording import (
     shuffles,
     stores,
     threads,
-    unread,
+    unfollowed,
 )
 from gradscribe.recording.arrays import (
     Memory,
     RecordedArray,
     holds_active,
-    is_active,
     is_recorded,
 )
 from gradscribe.recording.following import as_written, followed
 from gradscribe.recording.foreign import guarded
-from gradscribe.recording.levels import is_running, refused, values_in
+from gradscribe.recording.levels import is_running, values_in
 from gradscribe.recording.replacements import apart, read, reading_texts, telling
 from gradscribe.recording.trials import Trial
 
@@ -68,124 +63,13 @@ def callee_of(function: Callee) -> Callee:
     for is_one, replace in _BY_KIND:
         if is_one(function):
             return replace(function)
-    if any(function is each for each in _ITERATING):
-        return _of_memory_alone(function)
-    if any(function is each for each in _TAKING_BUFFERS) or not _is_innocent(function):
-        return _with_shared(function)
-    return _refusing(function) if _is_of_c(function) else function
-
-
-def _of_memory_alone(function: Callee) -> Callee:
-    """A function in C that goes through the memory of arrays: what is differentiated it never gets
-    (older NumPy crashes where such an array refuses to be read)."""
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if holds_active((args, kwargs)):
-            raise refused(operations.without_rule(function))
-        return _with_shared(function)(*args, **kwargs)
-
-    return call
-
-
-_ITERATING = (np.nditer, np.nested_iters)
-_TAKING_BUFFERS = (np.frombuffer, np.from_dlpack, np.ndarray, pickle.PickleBuffer)
-
-
-def _is_of_c(function: Callee) -> bool:
-    """Whether it is a function in C, other than built-in ones (which may look at their caller)."""
-    if type(function) in (types.MethodDescriptorType, types.WrapperDescriptorType):
-        return True
-    module = probe(function, "__module__")
-    return type(function) is BuiltinFunctionType and module not in (None, "builtins")
-
-
-def _refusing(function: Callee) -> Callee:
-    """A function in C: what it raises of values that record, the program may not handle."""
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return function(*args, **kwargs)
-        except (AttributeError, TypeError, ValueError) as error:
-            if isinstance(error, GradscribeError) or not exits.is_of_recorded(error):
-                raise
-            raise refused(exits.of_recorded(error)) from None
-
-    return call
-
-
-_INNOCENT = frozenset(
-    {"builtins", "numpy", "gradscribe", "itertools", "functools", "_functools", "operator"}
-    | {"_operator", "collections", "_collections", "copy", "typing", "dataclasses", "heapq"}
-    | {"_heapq", "bisect", "_bisect", "abc", "_abc", "weakref", "_weakref", "enum", "types"}
-)
-"""Modules of functions that hand on what they are given, and have no use for its memory."""
-
-
-def _is_innocent(function: Callee) -> bool:
-    """Whether a callee that is not followed has no use for the memory of arrays."""
-    if type(function).__module__ == "builtins" and type(function) not in _KINDS:
-        return False  # of code that has not said which module it is in, as Fortran's
-    owner = probe(function, "__self__")
-    if any(kind in (memoryview, bytes, bytearray) for kind in _kinds_of(function, owner)):
-        return False
-    if isinstance(function, type) and type(inspect.getattr_static(function, "__init__")) in (
-        FunctionType,
-        type(object.__init__),
+    if any(function is each for each in unfollowed.ITERATING):
+        return unfollowed.of_memory_alone(function)
+    if any(function is each for each in unfollowed.TAKING_BUFFERS) or not unfollowed.is_innocent(
+        function
     ):
-        return not hasattr(function, "from_buffer")  # of ctypes
-    module = builtin_types.module_of(function)
-    return module.partition(".")[0] in _INNOCENT and not module.startswith("numpy.random")
-
-
-_KINDS = frozenset(
-    {type, FunctionType, MethodType, BuiltinFunctionType, types.MethodDescriptorType}
-    | {types.ClassMethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType}
-)
-"""The classes of Python's own callables."""
-
-
-def _kinds_of(function: Callee, owner: Any) -> tuple[Any, ...]:
-    """The class of whose memory a callee may make use: itself, or that which it is a method of."""
-    return function if isinstance(function, type) else probe(function, "__objclass__"), type(owner)
-
-
-def _with_shared(function: Callee) -> Callee:
-    """Code that is not followed, with arrays for those that record no derivative: what it does to
-    their memory is seen."""
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        given = list(map(_shared, args)), {name: _shared(v) for name, v in kwargs.items()}
-        try:
-            return unread.call(function, *given)
-        except Exception as error:
-            if isinstance(error, GradscribeError) or not holds_active(given):
-                raise
-            name = probe(function, "__name__", type(function).__name__)
-            said = exits.told_as_numpy(error)
-            raise refused(
-                NoDerivativeError(
-                    f"`{name}` is given what is differentiated, and does not record ({said})",
-                    "use functions of NumPy on it, or make the call a `gs.primitive`",
-                )
-            ) from None
-
-    return call
-
-
-def _shared(value: Any) -> Any:
-    """An array for one that records no derivative; also in place of an item of a list."""
-    if type(value) is list:
-        for position, item in enumerate(value):
-            shared = _shared(item)
-            if shared is not item:
-                value[position] = shared
-        return value
-    if type(value) is tuple:
-        items = tuple(map(_shared, value))
-        return items if any(map(operator.is_not, items, value)) else value
-    if type(value) is not RecordedArray or is_active(value):
-        return value
-    return np.asarray(value)
+        return unfollowed.with_shared(function)
+    return unfollowed.refusing(function) if unfollowed.is_of_c(function) else function
 
 
 _DISPATCHED = type(np.sum)
@@ -203,7 +87,7 @@ def _is_of_compiler(function: Callee) -> bool:
 
 def _of_compiler(function: Callee) -> Callee:
     """What compiles the code of functions: that which they were written with."""
-    run = _with_shared(function)
+    run = unfollowed.with_shared(function)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         named = {name: as_written(value) for name, value in kwargs.items()}
@@ -225,7 +109,7 @@ def _of_python(function: Callee) -> Callee:
     if module in _OF_TEXT:
         return _OF_TEXT[module](function)
     if module in _OF_MEMORY:
-        return _with_shared(function)
+        return unfollowed.with_shared(function)
     if module == "scipy" and _overwritten(function):
         return functools.partial(_call_overwriting, function)
     return guarded(followed(function, callee_of), caller)
@@ -264,7 +148,7 @@ def _call_overwriting(function: Callee, *args: Any, **kwargs: Any) -> Any:
     """A call of a function of SciPy's without rule that may write to what it is given: of what
     records no derivative, to that itself."""
     if not holds_active((args, kwargs)) and _is_overwriting(function, args, kwargs):
-        return _with_shared(function)(*args, **kwargs)
+        return unfollowed.with_shared(function)(*args, **kwargs)
     return followed(function, callee_of)(*args, **kwargs)
 
 
@@ -315,7 +199,7 @@ def _of_object(function: Callee) -> Callee:
 def _call_known(function: Callee, *args: Any, **kwargs: Any) -> Any:
     """A call of a function of SciPy's that has a rule."""
     if not holds_active((args, kwargs)):
-        return _with_shared(function)(*args, **kwargs)
+        return unfollowed.with_shared(function)(*args, **kwargs)
     if not _is_overwriting(function, args, kwargs):
         return operations.run(function, args, kwargs)
     trial = Trial(function, args, kwargs)
@@ -373,7 +257,7 @@ def _method_of_class(function: Callee) -> Callee:
             return getattr(args[0], function.__name__)(*args[1:], **kwargs)
         if args and type(args[0]) is np.ndarray:
             return _method_of_array(getattr(args[0], function.__name__))(*args[1:], **kwargs)
-        return _refusing(function)(*args, **kwargs)
+        return unfollowed.refusing(function)(*args, **kwargs)
 
     return call
 
@@ -435,7 +319,10 @@ def _of_list(value: Any) -> Any:
 
 _BY_KIND: tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...] = (
     (threads.is_starting, lambda method: threads.starting(method, callee_of)),
-    (shuffles.is_shuffling, lambda method: shuffles.shuffling(method, _with_shared(method))),
+    (
+        shuffles.is_shuffling,
+        lambda method: shuffles.shuffling(method, unfollowed.with_shared(method)),
+    ),
     (_is_of_class, _method_of_class),
     (_is_store, lambda method: functools.partial(_store, method)),
     (_is_known, lambda function: functools.partial(_call_known, function)),

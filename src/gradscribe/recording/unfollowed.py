@@ -1,0 +1,137 @@
+"""Code that a recorded run does not follow: what it is given in place of arrays that record.
+
+It gets arrays of one memory with those of the program, where that may be of use to it, and none in
+which something is differentiated.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import pickle
+import types
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import GradscribeError, NoDerivativeError
+from gradscribe.ir.probing import probe
+from gradscribe.recording import builtin_types, exits, operations, unread
+from gradscribe.recording.arrays import RecordedArray, holds_active, is_active
+from gradscribe.recording.levels import refused
+
+Callee = Any
+
+
+def of_memory_alone(function: Callee) -> Callee:
+    """A function in C that goes through the memory of arrays: what is differentiated it never gets
+    (older NumPy crashes where such an array refuses to be read)."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if holds_active((args, kwargs)):
+            raise refused(operations.without_rule(function))
+        return with_shared(function)(*args, **kwargs)
+
+    return call
+
+
+ITERATING = (np.nditer, np.nested_iters)
+TAKING_BUFFERS = (np.frombuffer, np.from_dlpack, np.ndarray, pickle.PickleBuffer)
+
+
+def is_of_c(function: Callee) -> bool:
+    """Whether it is a function in C, other than built-in ones (which may look at their caller)."""
+    if type(function) in (types.MethodDescriptorType, types.WrapperDescriptorType):
+        return True
+    module = probe(function, "__module__")
+    return type(function) is BuiltinFunctionType and module not in (None, "builtins")
+
+
+def refusing(function: Callee) -> Callee:
+    """A function in C: what it raises of values that record, the program may not handle."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except (AttributeError, TypeError, ValueError) as error:
+            if isinstance(error, GradscribeError) or not exits.is_of_recorded(error):
+                raise
+            raise refused(exits.of_recorded(error)) from None
+
+    return call
+
+
+_INNOCENT = frozenset(
+    {"builtins", "numpy", "gradscribe", "itertools", "functools", "_functools", "operator"}
+    | {"_operator", "collections", "_collections", "copy", "typing", "dataclasses", "heapq"}
+    | {"_heapq", "bisect", "_bisect", "abc", "_abc", "weakref", "_weakref", "enum", "types"}
+)
+"""Modules of functions that hand on what they are given, and have no use for its memory."""
+
+
+def is_innocent(function: Callee) -> bool:
+    """Whether a callee that is not followed has no use for the memory of arrays."""
+    if type(function).__module__ == "builtins" and type(function) not in _KINDS:
+        return False  # of code that has not said which module it is in, as Fortran's
+    owner = probe(function, "__self__")
+    if any(kind in (memoryview, bytes, bytearray) for kind in _kinds_of(function, owner)):
+        return False
+    if isinstance(function, type) and type(inspect.getattr_static(function, "__init__")) in (
+        FunctionType,
+        type(object.__init__),
+    ):
+        return not hasattr(function, "from_buffer")  # of ctypes
+    module = builtin_types.module_of(function)
+    return module.partition(".")[0] in _INNOCENT and not module.startswith("numpy.random")
+
+
+_KINDS = frozenset(
+    {type, FunctionType, MethodType, BuiltinFunctionType, types.MethodDescriptorType}
+    | {types.ClassMethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType}
+)
+"""The classes of Python's own callables."""
+
+
+def _kinds_of(function: Callee, owner: Any) -> tuple[Any, ...]:
+    """The class of whose memory a callee may make use: itself, or that which it is a method of."""
+    return function if isinstance(function, type) else probe(function, "__objclass__"), type(owner)
+
+
+def with_shared(function: Callee) -> Callee:
+    """Code that is not followed, with arrays for those that record no derivative: what it does to
+    their memory is seen."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = list(map(_shared, args)), {name: _shared(v) for name, v in kwargs.items()}
+        try:
+            return unread.call(function, *given)
+        except Exception as error:
+            if isinstance(error, GradscribeError) or not holds_active(given):
+                raise
+            name = probe(function, "__name__", type(function).__name__)
+            said = exits.told_as_numpy(error)
+            raise refused(
+                NoDerivativeError(
+                    f"`{name}` is given what is differentiated, and does not record ({said})",
+                    "use functions of NumPy on it, or make the call a `gs.primitive`",
+                )
+            ) from None
+
+    return call
+
+
+def _shared(value: Any) -> Any:
+    """An array for one that records no derivative; also in place of an item of a list."""
+    if type(value) is list:
+        for position, item in enumerate(value):
+            shared = _shared(item)
+            if shared is not item:
+                value[position] = shared
+        return value
+    if type(value) is tuple:
+        items = tuple(map(_shared, value))
+        return items if any(map(operator.is_not, items, value)) else value
+    if type(value) is not RecordedArray or is_active(value):
+        return value
+    return np.asarray(value)

@@ -4,6 +4,7 @@ find it as Python does, or the exception is refused when it comes."""
 from __future__ import annotations
 
 import contextlib
+import functools
 import struct
 from typing import Any
 
@@ -246,3 +247,109 @@ def test_what_one_side_of_an_expression_raises_comes_when_it_is_taken(
     function: Any, x: Any
 ) -> None:
     assert gs.value_and_grad(function)(x)[0] == function(x)
+
+
+UNREAD: dict[str, Any] = {}
+exec(  # a class without source
+    """
+class Filling:
+    def __init__(self, array):
+        array[0] = 1.0
+        array[1] = 1.0
+""",
+    UNREAD,
+)
+FILLING = functools.partial(UNREAD["Filling"])
+OUTSIDE = np.zeros(1)
+
+
+def not_read_again(x):
+    scratch = np.zeros(1)
+    try:
+        FILLING(scratch)
+    except IndexError:
+        return np.sum(x * x)
+    return np.sum(x)
+
+
+def read_again(x):
+    scratch = np.zeros(1)
+    try:
+        FILLING(scratch)
+    except IndexError:
+        pass
+    return np.sum(x) * scratch[0]
+
+
+def read_under_another_name(x):
+    scratch = np.zeros(1)
+    held = [scratch]
+    try:
+        FILLING(scratch)
+    except IndexError:
+        pass
+    return np.sum(x) * held[0][0]
+
+
+def read_by_a_function(x):
+    scratch = np.zeros(1)
+
+    def read():
+        return scratch[0]
+
+    try:
+        FILLING(scratch)
+    except IndexError:
+        pass
+    return np.sum(x) * read()
+
+
+def filled_or_not(scratch):
+    try:
+        FILLING(scratch)
+    except IndexError:
+        return 3.0
+    return 2.0
+
+
+def read_by_the_caller(x):
+    scratch = np.zeros(1)
+    return filled_or_not(scratch) * np.sum(x) * scratch[0]
+
+
+def of_the_module(x):
+    return filled_or_not(OUTSIDE) * np.sum(x)
+
+
+def in_each_iteration(x):
+    total = 0.0
+    scratch = np.zeros(1)
+    for _ in range(3):
+        total = total + x[0] * scratch[0]
+        try:
+            FILLING(scratch)
+        except IndexError:
+            total = total + x[1]
+    return total
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(not_read_again, read_again, read_under_another_name, read_by_a_function),
+        *(read_by_the_caller, of_the_module, in_each_iteration),
+    ],
+)
+def test_what_unread_code_has_stored_before_it_raised_is_not_read(function: Any) -> None:
+    x = np.array([0.7, 1.3])
+    OUTSIDE[0] = 0.0
+    expected = function(x)
+    after = OUTSIDE[0]
+    for options in ({}, {"compile": "auto"}, {"compile": False}):
+        OUTSIDE[0] = 0.0
+        try:
+            value, _ = gs.value_and_grad(function, **options)(x)
+        except gs.errors.UnsupportedError:
+            assert function is not not_read_again
+            continue
+        assert (value, OUTSIDE[0]) == (expected, after)

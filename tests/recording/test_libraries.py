@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.signal
 import scipy.stats
 from numpy.polynomial import Polynomial
@@ -83,3 +84,14 @@ def test_functions_of_libraries_are_followed(loss: Any) -> None:
 def test_functions_with_sets_of_texts_or_starred_targets_are_followed() -> None:
     assert gs.grad(lambda x: in_set("two", x), compile=False)(X).tolist() == [1.0, 0.0, 0.0, 0.0]
     assert gs.grad(taken_apart, compile=False)(X).tolist() == [1.3, 0.7, 0.0, 0.0]
+
+
+def test_what_compiled_code_returns_of_its_arguments_is_the_array_itself():
+    def scaled(x):
+        weights = np.ones(3)
+        result = scipy.linalg.blas.dscal(2.0, weights)
+        return np.sum(weights * x) + (result is weights) * x[0]
+
+    x = np.array([1.0, 2.0, 4.0])
+    assert scaled(x) == 15.0
+    assert gs.value_and_grad(scaled, compile=False)(x)[0] == 15.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 import gradscribe as gs
@@ -286,6 +288,34 @@ def unsettled(x, y):
     except ZeroDivisionError:
         c = a
     return a * c
+
+
+UNREAD: dict = {}
+exec(  # a class without source
+    """
+class Filling:
+    def __init__(self, array):
+        array[0] = 1.0
+        array[1] = 1.0
+""",
+    UNREAD,
+)
+FILLING = functools.partial(UNREAD["Filling"])
+
+
+@refused(
+    "code that cannot be read may have kept `scratch`, and a `try` may have changed that before an "
+    "exception came",
+    X,
+)
+def changed_in_an_attempt_and_kept(x):
+    scratch = np.zeros(1)
+    try:
+        FILLING(scratch)
+    except IndexError:
+        pass
+    FILLING(np.zeros(2))
+    return x * x
 
 
 @refused("this changes an array or list in a `try` that may be left by an exception", X, 2.0)

@@ -41,6 +41,7 @@ from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.state.package import Package
 from gradscribe.frontend.structures import inputs
 from gradscribe.frontend.syntax.source import Source, nested_too_deeply, source_of
+from gradscribe.frontend.values.values import Storage
 from gradscribe.frontend.wiring import ENTRIES
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Parameter
@@ -82,6 +83,7 @@ def lower(
     source = source_of(function.__code__)
     parameters, items = _bound(lowering, source, arguments)
     given = list(given_by(parameters, items, lowering.contents))
+    lowering.outside.first = Storage().serial
     attributes = [
         attribute
         for number, (parameter, item) in enumerate(zip(parameters, items, strict=True))

@@ -99,6 +99,10 @@ _OF_ALL_OBJECTS = vars(object).keys() - _COMPARED - {"__getattribute__"}
 _DEFINED = (types.FunctionType, property, classmethod, staticmethod)
 
 
+COMPILERS = frozenset({"llvmlite", "numba"})
+"""Packages that read the code of their own functions, and compile that of the user's."""
+
+
 def is_library_module(name: Any) -> bool:
     """Whether a module of this name is part of Python, or of an installed numerical library."""
     top = name.partition(".")[0] if isinstance(name, str) else ""

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import COMPILERS, probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from gradscribe.recording import (
@@ -82,7 +82,7 @@ _OF_MEMORY = frozenset({"array", "csv", "decimal", "fractions", "json", "pickle"
 
 def _is_of_compiler(function: Callee) -> bool:
     """Whether it is a compiler's own, or an object that calls what that has compiled."""
-    return builtin_types.module_of(function).partition(".")[0] in classes.COMPILERS
+    return builtin_types.module_of(function).partition(".")[0] in COMPILERS
 
 
 def _of_compiler(function: Callee) -> Callee:

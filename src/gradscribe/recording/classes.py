@@ -19,13 +19,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import COMPILERS, probe
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_recorded
 
 CalleeOf = Callable[[Any], Any]
-
-COMPILERS = frozenset({"llvmlite", "numba"})
-"""Packages that read the code of their own functions."""
 
 OWN = COMPILERS | frozenset({"gradscribe", "tqdm", *sys.stdlib_module_names} - {"__main__"})
 """Packages whose functions are not followed."""

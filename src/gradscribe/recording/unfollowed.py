@@ -100,12 +100,19 @@ def _kinds_of(function: Callee, owner: Any) -> tuple[Any, ...]:
 
 def with_shared(function: Callee) -> Callee:
     """Code that is not followed, with arrays for those that record no derivative: what it does to
-    their memory is seen."""
+    their memory is seen. What it returns of these is what it was given."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = list(map(_shared, args)), {name: _shared(v) for name, v in kwargs.items()}
+        own: dict[int, Any] = {}
+        given = (
+            [_shared(value, own) for value in args],
+            {name: _shared(value, own) for name, value in kwargs.items()},
+        )
         try:
-            return unread.call(function, *given)
+            found = unread.call(function, *given)
+            if type(found) is tuple:
+                return tuple([own.get(id(item), item) for item in found])
+            return own.get(id(found), found)
         except Exception as error:
             if isinstance(error, GradscribeError) or not holds_active(given):
                 raise
@@ -121,17 +128,20 @@ def with_shared(function: Callee) -> Callee:
     return call
 
 
-def _shared(value: Any) -> Any:
-    """An array for one that records no derivative; also in place of an item of a list."""
+def _shared(value: Any, own: dict[int, Any]) -> Any:
+    """An array for one that records no derivative; also in place of an item of a list. own: takes
+    those that record, by the identity of these arrays."""
     if type(value) is list:
         for position, item in enumerate(value):
-            shared = _shared(item)
+            shared = _shared(item, own)
             if shared is not item:
                 value[position] = shared
         return value
     if type(value) is tuple:
-        items = tuple(map(_shared, value))
+        items = tuple([_shared(item, own) for item in value])
         return items if any(map(operator.is_not, items, value)) else value
     if type(value) is not RecordedArray or is_active(value):
         return value
-    return np.asarray(value)
+    array = np.asarray(value)
+    own[id(array)] = value
+    return array

@@ -23,13 +23,14 @@ from gradscribe.frontend.joins.exits import ended, pending_exits
 from gradscribe.frontend.joins.final_blocks import final_block, walk_all
 from gradscribe.frontend.joins.known_exceptions import refuse_unknown
 from gradscribe.frontend.kinds import static_values
-from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.opaque import lent_containers, unknown
 from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.frame import EXITS, RETURN_VALUE
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError
 from gradscribe.frontend.state.knowledge import State
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Manager, Static, TupleOf, Unbound
+from gradscribe.frontend.syntax.name_liveness import reads_of
+from gradscribe.frontend.values.values import Manager, Static, Storage, TupleOf, Unbound
 from gradscribe.ir.core import CALL, Operation, Value
 from gradscribe.ir.types import BOOL
 from gradscribe.primitives.contracts import contract_of
@@ -112,6 +113,7 @@ class Attempt:
         self.caught = tuple(cls for handler in handlers for cls in handler.classes)
         self.unsettled: dict[str, Unbound] = {}
         self.storing: Any = None
+        self.stored: set[Storage] = set()
 
     def run(self) -> None:
         """Lower what cannot raise before the attempt, and the rest as an attempt."""
@@ -206,7 +208,7 @@ class Attempt:
         """Lower the handlers. What they, or the statements after them, read of what the body may
         have changed, as an error."""
         lowering = self.lowering
-        if self.storing is not None:
+        if self.storing is not None and self._is_seen():
             return _refusal(
                 lowering,
                 self.storing,
@@ -231,6 +233,20 @@ class Attempt:
         what, advice = self.unsettled[read[0]].reason, "give the name a value on every path"
         return _refusal(lowering, self.node, what, advice)
 
+    def _is_seen(self) -> bool:
+        """Whether what the body stored to may be read once the exception has come."""
+        lowering = self.lowering
+        if any(map(lowering.outside.is_seen, self.stored)):
+            return True
+        kept = self.stored & lowering.kept.handles.keys()
+        runs_again = lowering.nesting.enclosed is not None or any(f.loops for f in lowering.frames)
+        if kept and runs_again:
+            return True
+        lowering.kept.unsettled |= kept
+        statements = (statement for handler in self.handlers for statement in handler.body)
+        read = {*lowering.frame.source.live.get(self.node, ()), *reads_of(*statements)}
+        return lent_containers.name_read_later(lowering, self.stored, among=read) is not None
+
     def _choose(self, handlers: Sequence[Handler], caught: Value) -> None:
         first, *others = handlers
         if not others:
@@ -248,7 +264,7 @@ class Attempt:
     def _try(self, body: Sequence[Any]) -> None:
         """Lower what is tried, and find what is unsettled when an exception comes."""
         lowering = self.lowering
-        steps: list[tuple[Any, set[str], bool, list[Operation], Watch]] = []
+        steps: list[tuple[Any, set[str], set[Storage], list[Operation], Watch]] = []
         for position, statement in enumerate(body):
             if ended(lowering):
                 break
@@ -260,7 +276,7 @@ class Attempt:
                 lowering.statements(body[position:] if pending else [statement])
             names = lowering.frame.names
             changed = {n for n in names if names[n] is not before.names.get(n)}
-            stored = watch.has_stored()
+            stored = watch.stored_by_now()
             operations = trial.operations
             steps.append((statement, changed, stored, operations, watch))
             if pending:
@@ -269,10 +285,12 @@ class Attempt:
         last = raising[-1] if raising else 0
         for position, (statement, changed, stored, _, watch) in enumerate(steps[: last + 1]):
             if position == last and isinstance(statement, _SIMPLE):
-                changed, stored = watch.changed, watch.stored or (watch.is_partly and stored)
+                changed = watch.changed
+                stored = watch.stored | stored if watch.is_partly else watch.stored
             reason = "may or may not have been assigned when the exception came"
             for name in changed - {*EXITS, RETURN_VALUE}:
                 self.unsettled[name] = Unbound(f"`{name}` {reason}", mixed=True)
+            self.stored |= stored
             if stored and self.storing is None:
                 self.storing = statement
 
@@ -284,7 +302,7 @@ def _refusal(lowering: Lowering, node: Any, what: str, advice: str) -> Unsupport
 class Watch:
     """What a statement has changed when an exception may come.
 
-    changed: the names of the function around. stored: whether memory from before the statement was
+    changed: the names of the function around. stored: the memory from before the statement that was
     stored to. Both as they are found while it is lowered, operation by operation. is_partly:
     whether an operation that may raise may have stored something itself by then.
     """
@@ -295,7 +313,7 @@ class Watch:
         self.before = before
         self.caught = caught
         self.changed: set[str] = set()
-        self.stored = False
+        self.stored: set[Storage] = set()
         self.is_partly = False
 
     @contextlib.contextmanager
@@ -314,15 +332,15 @@ class Watch:
             return
         names = self.frame.names
         self.changed |= {n for n in names if names[n] is not self.before.names.get(n)}
-        self.stored = self.stored or self.has_stored()
+        self.stored |= self.stored_by_now()
         self.is_partly |= self.lowering.exceptions.partly > 0 or _may_write(operation)
 
-    def has_stored(self) -> bool:
-        """Whether memory is another than before the statement, or, of what was found outside in it,
-        than it was there."""
+    def stored_by_now(self) -> set[Storage]:
+        """The memory that is another than before the statement, or, of what was found outside in
+        it, than it was there."""
         contents, entered = self.lowering.contents, self.lowering.outside.entered
         before = {**entered, **self.before.contents}
-        return any(contents.get(storage, held) is not held for storage, held in before.items())
+        return {one for one, held in before.items() if contents.get(one, held) is not held}
 
 
 def _may_write(operation: Operation) -> bool:

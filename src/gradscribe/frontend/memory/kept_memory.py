@@ -23,6 +23,7 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.memory import sharing
 from gradscribe.frontend.memory.reach import storages
@@ -80,8 +81,11 @@ def seen_through(lowering: Lowering, storage: Storage) -> list[Storage]:
 
 def at_the_end(lowering: Lowering, but: Container[Storage] = ()) -> None:
     """Where a part of the program ends, let whoever has kept memory find in it what the program has
-    stored since. but: the memory that is there after this part, too."""
-    _renew(lowering, {s: kept for s, kept in handle(lowering, ()).items() if s not in but})
+    stored since. but: the memory that is there after this part, too. (In unsettled memory it has
+    stored nothing.)"""
+    unsettled = lowering.kept.unsettled
+    left = handle(lowering, ()).items()
+    _renew(lowering, {s: kept for s, kept in left if s not in but and s not in unsettled})
 
 
 @contextmanager
@@ -99,6 +103,15 @@ def shown(lowering: Lowering, given: Collection[Storage]) -> Iterator[None]:
 
 def _renew(lowering: Lowering, handles: Mapping[Storage, Handle]) -> None:
     held = lowering.kept.held
+    unsettled = next((storage for storage in handles if storage in lowering.kept.unsettled), None)
+    if unsettled is not None:
+        name = wording.quoted(unsettled.name, "an array")
+        raise UnsupportedError(
+            f"code that cannot be read may have kept {name}, and a `try` may have changed that "
+            "before an exception came",
+            "change it before or after the `try`",
+            lowering.builder.location,
+        )
     for storage, kept in handles.items():
         contents = lowering.contents[storage]
         if held.get(storage) is not contents:

@@ -24,7 +24,7 @@ from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.syntax.source import source_of
 from gradscribe.frontend.values.values import PLAIN_NUMBERS
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import COMPILERS, probe
 
 NOT_CHANGED = (*PLAIN_NUMBERS, str, bytes, tuple, frozenset, type(None), types.ModuleType)
 
@@ -85,11 +85,14 @@ def functions_of(target: Any) -> Iterator[types.FunctionType]:
         target = target.__self__
         if isinstance(target, _HOLDING):
             return
+    if type(target).__module__.partition(".")[0] in COMPILERS:
+        return  # what it was made of does not run
     is_looked_into = callable(target) or dependencies.is_library(type(target))
     pending, seen = [target] if is_looked_into else [], set[int]()
     while pending:
         held = pending.pop()
-        if id(held) in seen or isinstance(held, (type, types.ModuleType)):
+        is_namespace = isinstance(held, dict) and "__builtins__" in held
+        if id(held) in seen or is_namespace or isinstance(held, (type, types.ModuleType)):
             continue
         seen.add(id(held))
         if isinstance(held, types.FunctionType):

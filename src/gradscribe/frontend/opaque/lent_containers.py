@@ -233,12 +233,17 @@ def _held_outside(lowering: Lowering) -> set[Storage]:
     return {item.storage for item in reached(lowering, found)}
 
 
-def name_read_later(lowering: Lowering, given: Set[Storage], node: Any = None) -> str | None:
-    """A name that is read later, or besides in this call, and leads to what may be one of these."""
+def name_read_later(
+    lowering: Lowering, given: Set[Storage], node: Any = None, among: Set[str] | None = None
+) -> str | None:
+    """A name that is read later, or besides in this call, and leads to what may be one of these.
+    among: those that are read of the function that is being lowered."""
     for frame in lowering.frames if given else ():
         for name, bound in frame.names.items():
             is_innermost = frame is lowering.frame
-            if is_innermost and node is not None:
+            if is_innermost and among is not None:
+                is_read = name in among
+            elif is_innermost and node is not None:
                 is_read = frame.is_read_besides(name, node)
             else:
                 is_read = frame.is_read_later(name, innermost=is_innermost)

@@ -69,7 +69,7 @@ class Outside:
 
     captures: the implicit inputs, with their parameters; captured: by place, what each is inside.
     entered: the contents of captured variables when they were met: they are there in every state,
-    also in one before that.
+    also in one before that. first: the number of the first storage that the function makes itself.
     fields: the attributes of objects from outside that are stored to; owners: where these are.
     met: the objects from outside, by identity, with the paths to each. compared: those of which it
     matters which they are.
@@ -99,6 +99,7 @@ class Outside:
     captures: list[tuple[Capture, Parameter]] = field(default_factory=list)
     captured: dict[Any, Any] = field(default_factory=dict)
     entered: dict[Storage, Any] = field(default_factory=dict)
+    first: int = 0
     fields: dict[Any, Cell] = field(default_factory=dict)
     owners: dict[Cell, AccessPath] = field(default_factory=dict)
     met: dict[int, dict[Any, ObjectRef]] = field(default_factory=dict)
@@ -127,6 +128,11 @@ class Outside:
     numbers: dict[Value, tuple[Any, ...]] = field(default_factory=dict)
     constants: set[Value] = field(default_factory=set)
     known: frozenset[tuple[Any, ...]] = frozenset()
+
+    def is_seen(self, storage: Storage) -> bool:
+        """Whether the caller, or code outside, may see what is in this memory afterwards."""
+        reached = {storage, *storage.reached}
+        return any(one.serial < self.first or one in self.entered for one in reached)
 
     def show(self, target: Any, name: str = "") -> None:
         """Note what unread code is given."""
@@ -282,7 +288,8 @@ class Kept:
     there were. keeps: whether the one that is lowered may keep what it is given. variables: those
     of functions on the stack that it may look up (see `kept_variables`). lists: the containers
     that it may keep, with the objects that it sees in their place (see
-    `opaque.lent_containers`)."""
+    `opaque.lent_containers`). unsettled: what was stored to in a `try` when an exception came,
+    maybe; no other code may see it."""
 
     handles: dict[Storage, Handle] = field(default_factory=dict)
     held: dict[Storage, Value] = field(default_factory=dict)
@@ -291,6 +298,7 @@ class Kept:
     keeps: bool = True
     variables: dict[Frame, Shared] = field(default_factory=dict)
     lists: dict[Storage, Any] = field(default_factory=dict)
+    unsettled: set[Storage] = field(default_factory=set)
 
 
 @dataclass(eq=False, slots=True)

@@ -62,7 +62,7 @@ def _along(x, axis):
 
 @composition(np.gradient)
 def gradient(f, *varargs, axis=None, edge_order=1):
-    f = np.asarray(f)
+    f = _without_integers(f)
     axes = tuple(range(np.ndim(f))) if axis is None else axis
     if isinstance(axes, int):
         axes = (axes,)
@@ -75,11 +75,17 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     return results[0] if len(results) == 1 else results
 
 
+def _without_integers(x):
+    """An array of floats for one of integers, of which differences may wrap."""
+    x = np.asarray(x)
+    return x.astype(float) if x.dtype.kind in "iu" else x
+
+
 def _slope(f, step, axis, edge_order):
     """The derivative along an axis, by differences of second order inside."""
     if np.ndim(step) == 0:
         return _slope_of_even_steps(f, step, axis, edge_order)
-    steps = np.diff(step)
+    steps = np.diff(_without_integers(step))
     if np.all(steps == steps[0]):
         return _slope_of_even_steps(f, steps[0], axis, edge_order)
     return _slope_of_uneven_steps(f, steps, axis, edge_order)

@@ -50,7 +50,7 @@ def callables_of(held: Any) -> Iterator[Any]:
     pending, seen = [held], set[int]()
     while pending:
         held = pending.pop()
-        if id(held) in seen:  # a class may hold objects of its own
+        if id(held) in seen or _is_of_compiler(held):  # a class may hold objects of its own
             continue
         seen.add(id(held))
         if isinstance(held, types.FunctionType):
@@ -85,14 +85,11 @@ def functions_of(target: Any) -> Iterator[types.FunctionType]:
         target = target.__self__
         if isinstance(target, _HOLDING):
             return
-    if type(target).__module__.partition(".")[0] in COMPILERS:
-        return  # what it was made of does not run
     is_looked_into = callable(target) or dependencies.is_library(type(target))
     pending, seen = [target] if is_looked_into else [], set[int]()
     while pending:
         held = pending.pop()
-        is_namespace = isinstance(held, dict) and "__builtins__" in held
-        if id(held) in seen or is_namespace or isinstance(held, (type, types.ModuleType)):
+        if id(held) in seen or _is_apart(held):
             continue
         seen.add(id(held))
         if isinstance(held, types.FunctionType):
@@ -101,6 +98,23 @@ def functions_of(target: Any) -> Iterator[types.FunctionType]:
             pending += gc.get_referents(held)
         else:
             yield from callables_of(held)
+
+
+def _is_apart(held: Any) -> bool:
+    """Whether what an object holds has nothing to do with what it runs: the variables of a module,
+    what a compiler has made its code of."""
+    if isinstance(held, (type, types.ModuleType)):
+        return True
+    if isinstance(held, dict) and "__builtins__" in held:
+        return True
+    return _is_of_compiler(held)
+
+
+def _is_of_compiler(held: Any) -> bool:
+    """Whether it is a compiler's own, or what that has made of a function of the user's."""
+    is_code = isinstance(held, (type, types.FunctionType))
+    module = held.__module__ if is_code else type(held).__module__
+    return str(module).partition(".")[0] in COMPILERS
 
 
 _HOLDING = (

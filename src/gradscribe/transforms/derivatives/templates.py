@@ -22,7 +22,7 @@ from gradscribe.primitives.control import ITEM, LIST, TUPLE
 from gradscribe.transforms.building import derived
 from gradscribe.transforms.derivatives.cotangents import constant
 from gradscribe.transforms.derivatives.given_rules import is_given
-from gradscribe.transforms.derivatives.inlining import Inline
+from gradscribe.transforms.derivatives.inlining import Inline, inline_exactly
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,10 @@ def _inlined(
     arguments = {"out": out, **map_operands(dict(operation.attributes), argument)}
     if not primitive.elementwise:
         arguments["d_out"] = _given(builder, d_placeholder, zeros) if zeros else d_placeholder
-    given = inline(builder, primitive.adjoint, arguments, location)
+    if is_given(primitive):
+        given = inline(builder, primitive.adjoint, arguments, location)
+    else:
+        given = inline_exactly(inline, builder, primitive.adjoint, arguments, location)
     results = _by_operand(builder, operation, given)
     return Template(tuple(builder.operations), out, primals, d_placeholder, results)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import operator
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -62,7 +62,8 @@ from gradscribe.transforms.derivatives.cotangents import (
     same_lengths,
     zero_if_there,
 )
-from gradscribe.transforms.derivatives.inlining import Inline
+from gradscribe.transforms.derivatives.given_rules import is_given
+from gradscribe.transforms.derivatives.inlining import Inline, inline_exactly
 from gradscribe.transforms.derivatives.templates import as_one_value
 from gradscribe.transforms.tangent.calls import tangent_call
 from gradscribe.transforms.tangent.fitting import fit
@@ -324,7 +325,7 @@ class Tangent:
     def _elementwise(self, operation: Operation, rule: Callable[..., Any]) -> Value | None:
         """The sum of partial derivatives times tangents."""
         arguments = self._arguments(operation)
-        partials = self._by_rule(rule, {"out": operation.result, **arguments})
+        partials = self._by_rule(operation, rule, {"out": operation.result, **arguments})
         if len(arguments) == 1 and not isinstance(partials, tuple):
             partials = (partials,)
         total: Value | None = None
@@ -361,7 +362,7 @@ class Tangent:
                 arguments[f"d_{name}"] = self._tangents_in(attribute, operation.operands)
         arguments["of_gradient"] = self._of_gradient
         arguments = {name: value for name, value in arguments.items() if name in accepted}
-        tangent = self._by_rule(rule, arguments)
+        tangent = self._by_rule(operation, rule, arguments)
         tangent = as_one_value(self.builder, operation.result.type, tangent)
         if tangent is None or isinstance(tangent, Value):
             return tangent
@@ -396,8 +397,13 @@ class Tangent:
             function, active, self.inline, tangent_type, results=results, activity=activity
         )
 
-    def _by_rule(self, rule: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-        return self.inline(self.builder, rule, dict(arguments), self.builder.location)
+    def _by_rule(
+        self, operation: Operation, rule: Callable[..., Any], arguments: dict[str, Any]
+    ) -> Any:
+        builder = self.builder
+        if is_given(operation.primitive):
+            return self.inline(builder, rule, arguments, builder.location)
+        return inline_exactly(self.inline, builder, rule, arguments, builder.location)
 
 
 _RULES: dict[Primitive, Callable[[Tangent, Operation], Value | None]] = {

@@ -1,0 +1,74 @@
+"""Integers of small and unsigned types among the operands: what rules compute of them is exact."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.special
+
+import gradscribe as gs
+
+X = np.array([0.7, 1.3, 2.1])
+WEIGHTS = np.array([1.0, 2.0, 4.0])
+ONE, TWO = np.uint8(1), np.int8(2)
+TABLE = np.array([200, 100, 0, 3], np.uint8)
+
+OF_ONE = {
+    "roll": lambda x: np.roll(x, ONE),
+    "arctan2": lambda x: np.arctan2(ONE, x),
+    "arctan2_of_array": lambda x: np.arctan2(np.array([1, 2, 3], np.uint8), x),
+    "hypot": lambda x: np.hypot(x, np.array([100, 90, 120], np.int8)),
+    "power": lambda x: x ** np.array([0, 1, 2], np.uint8),
+    "huber": lambda x: scipy.special.huber(ONE, x),
+    "bessel": lambda x: scipy.special.jv(np.uint8(0), x),
+    "polygamma": lambda x: scipy.special.polygamma(ONE, x),
+    "zeta": lambda x: scipy.special.zeta(TWO, x),
+    "boxcox": lambda x: scipy.special.boxcox(x, np.uint8(0)),
+    "interp": lambda x: np.interp(x, [0.0, 1.0, 2.0, 3.0], TABLE),
+    "interp_between": lambda x: np.interp(x, np.array([0, 1, 2, 3], np.uint8), TABLE),
+    "gradient": lambda x: np.gradient(x, np.array([0, 100, 50], np.uint8)),
+    "gradient_of_int32": lambda x: np.gradient(x, np.array([0, 60000, 130000], np.int32)),
+    "mean": lambda x: np.mean(x * np.array([100, 100, 100], np.int8)),
+    "std": lambda x: np.std(x, ddof=ONE),
+}
+OF_TWO = {
+    "roll": np.roll,
+    "arctan2": lambda x, n: np.arctan2(n, x),
+    "power": lambda x, n: x**n,
+    "bessel": lambda x, n: scipy.special.jv(n, x),
+    "loop": lambda x, n: sum(x**k for k in range(n)),
+}
+
+
+def check(function, **options):
+    def loss(x):
+        return np.sum(WEIGHTS * function(x))
+
+    steps = np.eye(3) * 1e-6
+    expected = [(loss(X + step) - loss(X - step)) / 2e-6 for step in steps]
+    value, gradient = gs.value_and_grad(loss, **options)(X)
+    np.testing.assert_allclose(value, loss(X))
+    np.testing.assert_allclose(gradient, expected, atol=1e-5 * (1 + np.max(np.abs(expected))))
+    tangent = gs.jvp(loss, (X,), (WEIGHTS,), **options)[1]
+    np.testing.assert_allclose(tangent, gradient @ WEIGHTS, atol=1e-9 * (1 + abs(tangent)))
+
+
+@pytest.mark.parametrize("options", [{}, {"compile": False}], ids=["compiled", "recorded"])
+@pytest.mark.parametrize("function", OF_ONE.values(), ids=OF_ONE)
+def test_integers_of_the_program(function, options):
+    check(function, **options)
+
+
+@pytest.mark.parametrize("number", [np.uint8(1), np.int16(2), np.uint64(1)], ids=repr)
+@pytest.mark.parametrize("function", OF_TWO.values(), ids=OF_TWO)
+def test_integers_that_are_arguments(function, number):
+    def loss(x, n):
+        return np.sum(WEIGHTS * function(x, n))
+
+    gradient = gs.grad(loss)(X, number)
+    steps = np.eye(3) * 1e-6
+    expected = [(loss(X + step, number) - loss(X - step, number)) / 2e-6 for step in steps]
+    np.testing.assert_allclose(gradient, expected, atol=1e-5 * (1 + np.max(np.abs(expected))))
+    tensors = gs.tensor(X, requires_grad=True)
+    gs.differentiable(loss)(tensors, number).backward()
+    np.testing.assert_allclose(tensors.grad.numpy(), gradient)

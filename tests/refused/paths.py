@@ -318,6 +318,16 @@ def changed_in_an_attempt_and_kept(x):
     return x * x
 
 
+@refused(
+    "`Filling`, whose code cannot be read, may store to `work`, which lies with gaps",
+    X,
+    np.zeros(4)[::2],
+)
+def stored_to_what_lies_with_gaps(x, work):
+    FILLING(work)
+    return x * x
+
+
 @refused("this changes an array or list in a `try` that may be left by an exception", X, 2.0)
 def stored_before_an_exception(x, y):
     try:

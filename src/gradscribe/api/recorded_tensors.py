@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.compiler.leaves import copied, unwrapped
+from gradscribe.compiler.leaves import unwrapped
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.recording import runs
 from gradscribe.recording.arrays import shown
@@ -37,14 +37,14 @@ def call_on_tensors(
         chosen += [isinstance(leaf, Tensor) and is_chosen(position) for leaf in own]
     places = [i for i, flag in enumerate(chosen) if flag]
     plain = list(map(unwrapped, leaves))
-    shared = list(runs.overlapping(plain, places))
 
     def on_arrays(*arrays: Any) -> Any:
-        copies = {id(value): shown(copied(value)) for value in plain}
-        values = [copies[id(value)] for value in plain]
+        copies = runs.Copies(plain, places, are_apart=True)
+        seen = {id(value): shown(copies.of(value)) for value in plain}
+        values = [seen[id(value)] for value in plain]
         for place, array in zip(places, arrays, strict=True):
             values[place] = array
-        runs.refuse_stores(values[number] for number in shared)
+        runs.refuse_stores(values[number] for number in copies.overlapping)
         remaining = iter(values)
         given = [unflatten(tree, remaining) for tree in trees]
         named = dict(zip(keywords, given[len(args) :], strict=True))

@@ -17,6 +17,7 @@ import numpy as np
 from gradscribe.compiler.item_texts import NAMESPACE, item_text
 from gradscribe.compiler.keys import array_of
 from gradscribe.frontend.interface import Argument
+from gradscribe.ir import overlaps
 from gradscribe.ir.trees import (
     Constant,
     Leaf,
@@ -140,6 +141,8 @@ def copied(value: Any) -> Any:
     """A leaf that shares no memory with this one (Tensors, which count their changes, stay)."""
     if isinstance(value, (list, tuple)):
         return rebuilt(value, map(copied, value))
+    if type(value) is np.ndarray:
+        return overlaps.copied(value)
     return value.copy(order="K") if isinstance(value, np.ndarray) else value
 
 

@@ -1,9 +1,10 @@
-"""Whether two arrays share memory: at the same addresses, or in one file that both map."""
+"""Whether two arrays share memory: at the same addresses, or in one file that both map; copies that
+lie in memory as the arrays do."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,3 +63,38 @@ def _bounds(array: Array) -> tuple[int, int]:
     steps = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
     low, high = sum(s for s in steps if s < 0), sum(s for s in steps if s > 0)
     return start + low, start + high + array.itemsize
+
+
+def copied(array: Array) -> Array:
+    """A copy of an array, of the same strides."""
+    made = np.array(array, order="K", subok=False)
+    if made.strides == array.strides or not array.size or array.dtype.hasobject:
+        return made
+    made = empty_like(array)
+    made[...] = array
+    return made
+
+
+def empty_like(like: Array) -> Array:
+    """An array of the shape, dtype and strides of another one, in memory of its own."""
+    (made,) = _laid_out([like])
+    return made
+
+
+def copied_together(arrays: Sequence[Array]) -> list[Array]:
+    """Copies of arrays of one memory, which share memory where these do."""
+    copies = _laid_out(arrays)
+    for copy, array in zip(copies, arrays, strict=True):
+        copy[...] = array
+    return copies
+
+
+def _laid_out(arrays: Sequence[Array]) -> list[Array]:
+    """Arrays of the same shapes, dtypes and strides, as far from each other in new memory."""
+    bounds = list(map(_bounds, arrays))
+    start = min(low for low, _ in bounds)
+    memory = np.zeros(max(high for _, high in bounds) - start, np.uint8)
+    return [
+        np.ndarray(a.shape, a.dtype, memory, a.__array_interface__["data"][0] - start, a.strides)
+        for a in arrays
+    ]

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from gradscribe.errors import UnsupportedError
+from gradscribe.ir import overlaps
 from gradscribe.primitives import observed
 from gradscribe.primitives.contract_kinds import PURE
 from gradscribe.primitives.observed import Axes, Form, Steps, UnseenForm
@@ -244,7 +245,7 @@ def copied(tree: Any, copies: dict[int, Any] | None = None) -> Any:
     found = copies.get(id(tree))
     if found is None:
         if type(tree) is np.ndarray:
-            found = tree.copy(order="K")
+            found = overlaps.copied(tree)
         elif type(tree) is list:
             found = [copied(item, copies) for item in tree]
         else:

@@ -15,7 +15,7 @@ from weakref import ref
 import numpy as np
 
 from gradscribe.errors import AliasingError, UnsupportedError
-from gradscribe.recording.layouts import copied
+from gradscribe.ir.overlaps import copied
 from gradscribe.recording.levels import (
     CREATED,
     Traced,
@@ -220,7 +220,7 @@ def shown(value: Any) -> Any:
             return array
         if type(value) is Traced or is_running():
             return RecordedArray(Memory(value))
-        return array if array.flags.owndata else array.copy(order="K")
+        return array if array.flags.owndata else copied(array)
     return RecordedNumber(value) if type(value) is Traced else value
 
 

@@ -10,26 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.ir.overlaps import empty_like
 from gradscribe.recording.levels import Traced, plain
-
-
-def copied(array: Any) -> Any:
-    """A copy of an array, of the same strides."""
-    made = np.array(array, order="K", subok=False)
-    if made.strides == array.strides or not array.size:
-        return made
-    made = _empty(array)
-    made[...] = array
-    return made
-
-
-def _empty(like: Any) -> Any:
-    """An array of the shape, dtype and strides of another one, in memory of its own."""
-    spans = [(n - 1) * stride for n, stride in zip(like.shape, like.strides, strict=True)]
-    before = -sum(span for span in spans if span < 0)
-    after = sum(span for span in spans if span > 0)
-    memory = np.zeros(before + after + like.itemsize, np.uint8)
-    return np.ndarray(like.shape, like.dtype, memory, before, like.strides)
 
 
 def laid_like(value: Any, like: Any) -> Any:
@@ -38,7 +20,9 @@ def laid_like(value: Any, like: Any) -> Any:
     if not isinstance(array, np.ndarray) or not array.ndim or _is_laid_like(array, like):
         return value
     is_exact = array.dtype == like.dtype and array.size
-    made: Any = _empty(like) if is_exact else np.empty_like(like, dtype=array.dtype, subok=False)
+    made: Any = (
+        empty_like(like) if is_exact else np.empty_like(like, dtype=array.dtype, subok=False)
+    )
     made[...] = array
     return _holding(value, made)
 

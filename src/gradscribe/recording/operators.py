@@ -13,10 +13,10 @@ import numpy as np
 
 from gradscribe.frontend.structures import protocols
 from gradscribe.ir.deferring import asks_right_operand
+from gradscribe.ir.overlaps import copied
 from gradscribe.ir.probing import in_class
 from gradscribe.recording import operations, protocol, stores
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber
-from gradscribe.recording.layouts import copied
 from gradscribe.recording.levels import plain
 from gradscribe.recording.operations import run
 

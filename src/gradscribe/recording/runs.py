@@ -10,7 +10,7 @@ around this one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from gradscribe.compiler.given_leaves import converted, leaves_in, shape_error
 from gradscribe.compiler.leaves import zero_like
 from gradscribe.errors import AliasingError, ArgumentError, GradscribeError
 from gradscribe.ir.held import HOLD_NOTHING, reached
-from gradscribe.ir.overlaps import share_memory
+from gradscribe.ir.overlaps import copied, copied_together, share_memory
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.primitives.recorded_functions import is_same
 from gradscribe.recording import exits, foreign, methods
@@ -32,7 +32,6 @@ from gradscribe.recording.arrays import (
 )
 from gradscribe.recording.callees import callee_of
 from gradscribe.recording.calls import Node
-from gradscribe.recording.layouts import copied
 from gradscribe.recording.leaving import running
 from gradscribe.recording.levels import (
     Level,
@@ -82,14 +81,14 @@ class Point:
 
     def values(self, traced: Mapping[int, Any]) -> list[Any]:
         """The arguments that the function is called with. traced: the active leaves."""
-        copies: dict[int, Any] = {}
+        copies = Copies(self.leaves, self.active)
         leaves = [
-            shown(traced[i]) if i in traced else _copied(leaf, copies)
+            shown(traced[i]) if i in traced else copies.of(leaf)
             for i, leaf in enumerate(self.leaves)
         ]
         for i in self._read_only:
             _set_read_only(leaves[i])
-        refuse_stores(leaves[i] for i in overlapping(self.leaves, self.active))
+        refuse_stores(leaves[i] for i in copies.overlapping)
         return self.nested(leaves)
 
     def inputs(self) -> dict[int, Any]:
@@ -129,29 +128,51 @@ def refuse_stores(arrays: Iterable[Any]) -> None:
             array.flags.writeable = False
 
 
-def overlapping(leaves: Sequence[Any], active: Collection[int]) -> Iterator[int]:
-    """The numbers of the arrays that share memory with others. (One array that is there twice, and
-    not active, stays one.)"""
-    arrays = [
-        (i, array)
-        for i, leaf in enumerate(leaves)
-        if isinstance(array := plain(leaf), np.ndarray) and array.size
-    ]
-    for i, array in arrays:
-        if any(
-            share_memory(array, other) and (array is not other or i in active or j in active)
-            for j, other in arrays
-            if j != i
-        ):
-            yield i
+class Copies:
+    """Copies of the arrays that a run is given, in memory as these are.
+
+    overlapping: the numbers of those that share memory, and whose copies do not: those in which
+    something is differentiated, or all of them, if are_apart.
+    """
+
+    def __init__(
+        self, leaves: Sequence[Any], active: Collection[int], *, are_apart: bool = False
+    ) -> None:
+        self._made: dict[int, Any] = {}
+        self.overlapping: list[int] = []
+        for group in _sharing(leaves):
+            arrays = {id(leaves[i]): leaves[i] for i in group}
+            are_plain = all(type(array) is np.ndarray for array in arrays.values())
+            has_objects = any(plain(array).dtype.hasobject for array in arrays.values())
+            is_active = any(i in active for i in group)
+            if are_plain and not (has_objects or is_active or are_apart):
+                made = copied_together(list(arrays.values()))
+                self._made |= dict(zip(arrays, made, strict=True))
+            elif len(arrays) > 1 or is_active:
+                self.overlapping += group
+
+    def of(self, leaf: Any) -> Any:
+        """What the run gets for a leaf that is not differentiated."""
+        if type(leaf) is Traced:
+            return shown(leaf)
+        if not isinstance(leaf, np.ndarray):
+            return leaf
+        if id(leaf) not in self._made:
+            self._made[id(leaf)] = copied(leaf)
+        return self._made[id(leaf)]
 
 
-def _copied(leaf: Any, copies: dict[int, Any]) -> Any:
-    if type(leaf) is Traced:
-        return shown(leaf)
-    if not isinstance(leaf, np.ndarray):
-        return leaf
-    return copies.setdefault(id(leaf), copied(leaf))
+def _sharing(leaves: Sequence[Any]) -> list[list[int]]:
+    """The numbers of the arrays, those together that share memory, directly or by way of others."""
+    groups: list[list[int]] = []
+    for i, leaf in enumerate(leaves):
+        array = plain(leaf)
+        if not isinstance(array, np.ndarray) or not array.size:
+            continue
+        near = [g for g in groups if any(share_memory(array, plain(leaves[j])) for j in g)]
+        groups = [group for group in groups if group not in near]
+        groups.append([*(j for group in near for j in group), i])
+    return [group for group in groups if len(group) > 1]
 
 
 def _is_read_only(leaf: Any) -> bool:

@@ -10,9 +10,10 @@ import numpy as np
 
 from gradscribe.errors import GradscribeError, NoDerivativeError, UnsupportedError
 from gradscribe.ir.core import Operand
+from gradscribe.ir.overlaps import copied
 from gradscribe.recording import calls, classes, operations, unread
 from gradscribe.recording.arrays import RecordedArray, present
-from gradscribe.recording.layouts import copied, laid_like
+from gradscribe.recording.layouts import laid_like
 from gradscribe.recording.levels import Traced, plain, refuse_told, refused
 from gradscribe.recording.prelude import stored
 from gradscribe.runtime.graph.grad_mode import grad_enabled

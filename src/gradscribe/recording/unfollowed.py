@@ -142,6 +142,8 @@ def _shared(value: Any, own: dict[int, Any]) -> Any:
         return items if any(map(operator.is_not, items, value)) else value
     if type(value) is not RecordedArray or is_active(value):
         return value
+    if value._memory.overlaps:
+        value._memory.check_overlap()
     array = np.asarray(value)
     own[id(array)] = value
     return array

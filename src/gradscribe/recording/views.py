@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from gradscribe.ir.core import Operand
+from gradscribe.ir.overlaps import copied
 from gradscribe.recording import calls
 from gradscribe.recording.arrays import RecordedArray, is_recorded, present, shown
-from gradscribe.recording.layouts import copied
 from gradscribe.recording.levels import Traced, plain
 
 

@@ -16,7 +16,7 @@ from gradscribe.frontend.state import flow
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.ir.core import IF, LOOP, Method, Operation, SliceOf, Value
 from gradscribe.ir.flow import Carried, Loop, sources
-from gradscribe.ir.types import Array
+from gradscribe.ir.types import BOOL, Array, Opaque, Type
 from gradscribe.primitives import control, indexing
 from gradscribe.primitives.control import EFFECT, RUN
 from gradscribe.primitives.registry import PRIMITIVES
@@ -72,6 +72,27 @@ def check_shown(lowering: Lowering, node: Any, name: str, value: Value) -> None:
             "make the array in the order that it is to have: `np.zeros(shape, order='F')`, "
             "`np.asfortranarray(…)`",
         )
+
+
+def check_given(lowering: Lowering, node: Any, name: str, array: str, value: Value) -> None:
+    """Refuse to let unread code store to an array from outside that lies in memory with gaps, or
+    backwards: it gets a copy without them, and it may depend on that what it does. name: of the
+    code; array: what the program calls that."""
+    given, layouts = flow.first(lowering, value), lowering.layouts
+    if given in layouts.contiguous:
+        layouts.assumed_contiguous.add(given)
+    if given not in layouts.otherwise:
+        return
+    layouts.assumed_otherwise.add(given)
+    what = f"`{name}`, whose code cannot be read, may store to `{array}`, which lies with gaps"
+    advice = f"pass `np.ascontiguousarray({array})`"
+    if getattr(given.type, "rank", 0) < 2:
+        lowering.unsupported(node, what, advice)
+    steps: tuple[tuple[str, Type], ...] = (("flags", Opaque()), ("forc", BOOL))
+    for attribute, type_ in steps:
+        tree = {"args": (given, attribute), "keywords": {}, "type": type_}
+        given = lowering.plain(RUN, tree, getattr)
+    lowering.check(given, what, advice)
 
 
 _MADE_AS_ASKED = (np.zeros, np.ones, np.empty, np.full)

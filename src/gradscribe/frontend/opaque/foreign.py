@@ -112,7 +112,10 @@ def call(
         for below in _objects(lowering, item) if contract is not SHOWN else ():
             outside.expose(lowering, below)
     for storage in reached:
-        contiguity.check_shown(lowering, node, _name(callee), lowering.contents[storage])
+        value = lowering.contents[storage]
+        contiguity.check_shown(lowering, node, _name(callee), value)
+        if not contract.only_reads:
+            contiguity.check_given(lowering, node, _name(callee), storage.name, value)
     shown = _shown(lowering, node, callee, reached, shows)
     held = {storage: lowering.contents[storage] for storage in reached}
     lowering.contents.update((storage, shown[storage]) for storage in reached)

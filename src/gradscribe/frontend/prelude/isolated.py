@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import ArgumentError
+from gradscribe.ir import overlaps
 
 
 def apart(
@@ -32,6 +33,8 @@ def apart(
 
 def copied(value: Any) -> Any:
     """Arrays, in tuples, lists and dicts too, in memory of their own; other values as they are."""
+    if type(value) is np.ndarray:
+        return overlaps.copied(value)
     if isinstance(value, np.ndarray):
         return value.copy(order="K")
     if type(value) in (tuple, list):

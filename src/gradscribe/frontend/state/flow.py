@@ -21,6 +21,11 @@ CHANGING = frozenset({STORE, ACCUMULATE, LENT, REREAD, WRITTEN})
 def origin(lowering: Lowering, value: Value) -> Operation | None:
     """The operation that made the array which stores and calls have changed since; None, where
     that is given."""
+    return lowering.builder.definition(first(lowering, value))
+
+
+def first(lowering: Lowering, value: Value) -> Value:
+    """The array that stores and calls have changed since, as it was made or given."""
     while True:
         made = lowering.builder.definition(value)
         if value in lowering.loops.carried:
@@ -28,7 +33,7 @@ def origin(lowering: Lowering, value: Value) -> Operation | None:
         elif made is not None and made.primitive in CHANGING:
             value = made.operands[0]
         else:
-            return made
+            return value
 
 
 def flowing(lowering: Lowering, value: Value) -> Iterator[Value]:

@@ -72,3 +72,58 @@ def test_integers_that_are_arguments(function, number):
     tensors = gs.tensor(X, requires_grad=True)
     gs.differentiable(loss)(tensors, number).backward()
     np.testing.assert_allclose(tensors.grad.numpy(), gradient)
+
+
+COUNTS = np.array([200, 100, 0], np.uint8)
+LARGE = np.array([60000, 70000, 5], np.int32)
+SIGNED = np.array([-128, 100, 7, -3], np.int8)
+OF_CONSTANTS = {
+    "roots": lambda: np.sum(np.abs(np.roots([2, 3, -7, 1]))),
+    "roots_of_small": lambda: np.sum(np.abs(np.roots(COUNTS[:2]))),
+    "average": lambda: np.average(COUNTS, weights=np.array([2, 2, 2], np.uint8)),
+    "average_of_large": lambda: np.average(LARGE, weights=LARGE),
+    "gradient": lambda: np.sum(np.gradient(COUNTS) ** 2),
+    "histogram": lambda: np.sum(np.histogram(SIGNED, 3)[0] * np.arange(3.0)),
+    "histogram_edges": lambda: np.sum(np.histogram(SIGNED, 3)[1] ** 2),
+    "pad_mean": lambda: np.sum(np.pad(np.array([2, 3, 9]), 2, mode="mean")),
+    "pad_ramp": lambda: np.sum(np.pad(np.array([2, 3, 9]), 2, mode="linear_ramp")),
+    "unwrap": lambda: np.sum(np.unwrap(SIGNED, period=50)),
+    "select": lambda: np.sum(np.select([SIGNED > 50], [SIGNED], default=0) * np.int8(2)),
+    "percentile": lambda: np.percentile(LARGE, 40),
+    "covariance": lambda: np.cov(LARGE, LARGE[::-1])[0, 1],
+}
+
+
+@pytest.mark.parametrize("compile", [True, False])
+@pytest.mark.parametrize("function", OF_CONSTANTS.values(), ids=OF_CONSTANTS)
+def test_values_of_integers_are_those_of_numpy(function, compile):
+    value, gradient = gs.value_and_grad(lambda x: function() * x[0], compile=compile)(X)
+    assert value == function() * X[0]
+    assert gradient[0] == function()
+
+
+SINGLE = X.astype(np.float32)
+NUMBERS = [0.0, np.float32(0.0), 0, np.int64(0), np.int8(0)]
+TAKING = {
+    "append": np.append,
+    "clip": lambda x, number: np.clip(x, number, 2),
+    "linspace": lambda x, number: np.linspace(number, x[0], 3),
+}
+
+
+@pytest.mark.parametrize("function", TAKING.values(), ids=TAKING)
+def test_recorded_numbers_are_of_their_own_classes(function):
+    for number in [*NUMBERS, *reversed(NUMBERS)]:
+        found, _ = gs.vjp(lambda x, n=number: function(x, n), SINGLE, compile=False)
+        expected = function(SINGLE, number)
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_call_of_another_class_of_integers_is_another_one():
+    def deviation(x, n):
+        return np.std(x, ddof=n)
+
+    for number in (1, np.uint8(1), np.int8(1)):
+        value, _ = gs.vjp(deviation, X, number, compile="auto")
+        assert value == np.std(X, ddof=1)

@@ -231,8 +231,8 @@ class PartialCall:
         return error
 
     def _primals(self) -> list[Primal]:
-        known = self.target.program.primals.values()
-        return [primal for primals in known for primal in primals if primal.match(self.values)]
+        known = self.target.program.of_kind(self.values)
+        return [primal for primal in known if primal.match(self.values)]
 
     def _forget(self) -> None:
         for primal in self._primals():

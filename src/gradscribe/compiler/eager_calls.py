@@ -22,6 +22,8 @@ from collections.abc import Collection, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from gradscribe.errors import GradscribeError
 from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.ir.probing import plain_number, probe
@@ -116,6 +118,10 @@ def _text(tree: Any, namespace: dict[str, Any]) -> str:
         return f"complex({_text(tree.real, namespace)}, {_text(tree.imag, namespace)})"
     if type(tree) in (float, complex):
         return repr(tree)
+    if type(tree).__module__ == "numpy" and isinstance(tree, (np.number, np.bool_)):
+        cls = type(tree)
+        namespace[cls.__name__] = cls
+        return f"{cls.__name__}({_text(tree.item(), namespace)})"
     number = plain_number(tree)
     if number is not tree:
         return _text(number, namespace)

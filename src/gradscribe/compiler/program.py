@@ -73,6 +73,10 @@ class Program:
         """Which calls are recorded in calls of this kind."""
         return self.parts.setdefault(_key(values), Partly())
 
+    def of_kind(self, values: Values) -> Sequence[Primal]:
+        """The lowerings for calls of this kind."""
+        return self.primals.get(_key(values), [])
+
     def forget(self, primal: Primal) -> None:
         """Forget a lowering: from now on, others are made in its place."""
         for key, known in self.primals.items():

@@ -193,6 +193,8 @@ def eigvals(out, a, *, d_out):
 @composition(np.roots)
 def roots(p):
     p = np.atleast_1d(p)
+    if p.dtype.kind in "biu":
+        p = p.astype(float)
     places = np.flatnonzero(p)
     dtype = np.result_type(p.dtype, np.complex64)
     if len(places) == 0:

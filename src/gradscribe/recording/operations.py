@@ -246,7 +246,7 @@ class Operands:
                 self.others.append(value)
                 value = np.array(value)
             return self._operand(value_of_array(value))
-        return value.item() if isinstance(value, np.generic) else plain_number(value)
+        return value.item() if isinstance(value, np.bool_) else plain_number(value)
 
     def add_index(self, index: Any) -> tuple[tuple[Any, ...], list[int]]:
         """An index in the terms of the compiler, and the integers in it."""

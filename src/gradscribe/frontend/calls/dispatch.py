@@ -181,7 +181,7 @@ def _call_object(
     special = protocols.operate(lowering, node, callee, arguments)
     if special is not None:
         return special
-    if primitive is not None and not _is_known(arguments, keywords):
+    if primitive is not None and not _is_known(callee, arguments, keywords):
         for item in arguments:
             if isinstance(item, Static):
                 outside.refuse_derived_number(lowering, item.value, "")
@@ -261,12 +261,15 @@ def _hands_on(lowering: Lowering, callee: Any, arguments: tuple[Any, ...]) -> bo
     return isinstance(type_, Array) and type_.rank > 0
 
 
-def _is_known(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
-    """Whether a call is given strings that are known, as in `float("1.5")`; or nothing."""
+def _is_known(callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """Whether a call is given strings that are known, as in `float("1.5")`; or nothing; or makes an
+    integer of NumPy's of one that is known."""
     if not arguments:
         return not keywords
-    static = all(isinstance(item, Static) for item in arguments)
-    return static and any(isinstance(item.value, str) for item in arguments)
+    if not all(isinstance(item, Static) for item in arguments):
+        return False
+    is_integer = isinstance(callee, type) and issubclass(callee, np.integer)
+    return is_integer or any(isinstance(item.value, str) for item in arguments)
 
 
 def _is_static(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:

@@ -10,14 +10,17 @@ import types
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from gradscribe.errors import SourceNotFoundError
 from gradscribe.frontend.calls import options
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.containers import known_integers, out_arguments
 from gradscribe.frontend.interface import AccessPath, DependencyKind
 from gradscribe.frontend.kinds import static_values, tensors
+from gradscribe.frontend.kinds.trees import parts_of
 from gradscribe.frontend.memory import iterators, outside
-from gradscribe.frontend.opaque import recorded_calls
+from gradscribe.frontend.opaque import folded_calls, recorded_calls, trial_calls
 from gradscribe.frontend.state import dependencies, wording
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.state.lowering import Lowering
@@ -27,12 +30,14 @@ from gradscribe.frontend.values.values import (
     PLAIN_NUMBERS,
     DictRef,
     LocalFunction,
+    Ref,
     Static,
     Storage,
     TupleOf,
 )
 from gradscribe.ir.core import Value
-from gradscribe.ir.types import is_differentiable
+from gradscribe.ir.known import all_known
+from gradscribe.ir.types import Array, Scalar, Tuple, Type, is_complex, is_differentiable
 from gradscribe.primitives.control import KEPT, RUN, STOP_GRADIENT
 from gradscribe.primitives.registry import CALLED, KNOWN_PARAMETERS
 
@@ -115,11 +120,13 @@ def made_of(
     arguments: tuple[Any, ...],
     keywords: dict[str, Any],
 ) -> Any:
-    """A call that is made of other operations, or only its derivatives are: then the value is what
-    the function itself gives, in new memory."""
+    """A call that is made of other operations, or only its derivatives are, or nothing is, where
+    the arguments are integers: then the value is what the function itself gives, in new memory.
+    (Of integers NumPy may compute in another type than theirs.)"""
     name = wording.name_of(callee)
     result = inline(lowering, node, composition, arguments, keywords, name)
-    if composition not in CALLED:
+    exact = _of_integers(lowering, callee, result, arguments, keywords)
+    if composition not in CALLED and exact is None:
         return result
     made = lowering.value(result)
     bound = _signature_of(composition).bind(*arguments, **keywords)
@@ -130,9 +137,55 @@ def made_of(
         return _detached(lowering, argument_of(lowering, item))
 
     named = {key: given(item) for key, item in bound.kwargs.items()}
-    tree = {"args": tuple(map(given, bound.args)), "keywords": named, "type": made.type}
+    tree = {"args": tuple(map(given, bound.args)), "keywords": named, "type": exact or made.type}
     called = lowering.emit(RUN, tree, callee)
+    if exact is not None:
+        return lowering.wrap(called)
     return lowering.wrap(lowering.plain(KEPT, {"value": called, "x": made}))
+
+
+def _of_integers(
+    lowering: Lowering,
+    callee: Any,
+    result: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Type | None:
+    """The type of what a function gives of integers, which nobody differentiates: the lengths are
+    those of a result; None of other arguments, and where the function is not told of."""
+    items = (*arguments, *keywords.values())
+    if not all(_is_integer(lowering, item) for item in items):
+        return None
+    if not isinstance(result, (Value, Ref, TupleOf)) or not folded_calls.is_pure(callee, items):
+        return None
+    sample = trial_calls.tried(lowering, callee, arguments, keywords)
+    given = trial_calls.result_type(sample, exact=False)
+    return None if given is None else _with_dtypes(lowering.value(result).type, given)
+
+
+def _is_integer(lowering: Lowering, item: Any) -> bool:
+    """Whether this is known, an integer, or made of such."""
+    parts = parts_of(item, lowering.contents)
+    if parts is not None:
+        return all(_is_integer(lowering, part) for part in parts.items)
+    if isinstance(item, Static):
+        return not callable(item.value) or isinstance(item.value, type)
+    type_ = lowering.value(item).type if isinstance(item, (Value, Ref)) else None
+    if not isinstance(type_, (Array, Scalar)) or np.dtype(type_.dtype).kind not in "biu":
+        return False
+    return not isinstance(type_, Array) or type_.module == "numpy"
+
+
+def _with_dtypes(made: Type, given: Type) -> Type | None:
+    """A type with the dtypes of another one; None if that is of another structure."""
+    if isinstance(made, Tuple) and isinstance(given, Tuple) and len(made.items) == len(given.items):
+        pairs = zip(made.items, given.items, strict=True)
+        items = all_known([_with_dtypes(*pair) for pair in pairs])
+        return None if items is None else Tuple(tuple(items))
+    if isinstance(made, Array) and isinstance(given, Array) and made.rank == given.rank:
+        depends = is_complex(made) and not is_complex(given)  # on the values, as those of roots
+        return None if depends else replace(made, dtype=given.dtype)
+    return given if isinstance(made, Scalar) and isinstance(given, Scalar) else None
 
 
 def _detached(lowering: Lowering, tree: Any) -> Any:

@@ -78,7 +78,7 @@ def sampled(lowering: Lowering, item: Any, length: int = 2) -> Any:
         type_ = lowering.value(item).type
         assert isinstance(type_, Array)
         lengths = [length if dim.known is None else dim.known for dim in type_.dims]
-        values = np.full(lengths, 0.5)
+        values = np.full(lengths, 1.0 if np.dtype(type_.dtype).kind in "iu" else 0.5)
         if type_.rank > 1:  # LAPACK may ask for a positive definite matrix
             values += np.eye(lengths[-2], lengths[-1])
         return values.astype(type_.dtype)

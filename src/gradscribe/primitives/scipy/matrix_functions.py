@@ -6,6 +6,8 @@ The derivative of f at A along E is the upper right block of f([[A, E], [0, A]])
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import linalg as sl
 
@@ -22,6 +24,13 @@ def _along(function, a, direction):
     return function(np.concatenate((above, below), axis=-2))[..., :n, n:]
 
 
+def _type(facts, callee, a):
+    """Computed in floats of single precision at least. (Of one number, `expm` gives what `np.exp`
+    does.)"""
+    wide = np.result_type(a.dtype, np.float32 if np.dtype(a.dtype).kind in "fc" else np.float64)
+    return square_type(facts, callee, replace(a, dtype=wide.name))
+
+
 def _as_it_is(a):
     return a
 
@@ -34,7 +43,7 @@ def _enter(function, check=_as_it_is):
         return _along(function, transposed(check(a)), d_out)
 
     rule.__name__ = function.__name__
-    adjoint(function, type=square_type, tangent=tangent)(rule)
+    adjoint(function, type=_type, tangent=tangent)(rule)
     HOLOMORPHIC.add(PRIMITIVES[function])
 
 

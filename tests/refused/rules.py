@@ -171,3 +171,25 @@ def hessian_of_a_function_that_is_called(x):
 )
 def rule_of_other_parameters():
     ruled(lambda out, x, *, d_out, scale: d_out * scale)
+
+
+@gs.primitive
+def total_of_pairs(items):
+    return sum(value for _, value in items)
+
+
+@total_of_pairs.tangent
+def _(out, items, *, d_items):
+    return sum(d for _, d in d_items)
+
+
+@refused(
+    "the tangent of a list that holds integers beside numbers which are differentiated",
+    X,
+    by=lambda f, x: gs.jvp(f, (x,), (x,)),
+)
+def integers_beside_what_a_rule_differentiates(x):
+    pairs = []
+    for number in range(3):
+        pairs.append((number, x[number]))
+    return total_of_pairs(pairs)

@@ -67,6 +67,7 @@ from gradscribe.transforms.derivatives.inlining import Inline, inline_exactly
 from gradscribe.transforms.derivatives.templates import as_one_value
 from gradscribe.transforms.tangent.calls import tangent_call
 from gradscribe.transforms.tangent.fitting import fit
+from gradscribe.transforms.tangent.mixed_lists import refuse_integers, without_integers
 from gradscribe.transforms.tangent.poles import Poles
 from gradscribe.transforms.tangent.regions import recorded_values, tangent_if, tangent_loop
 from gradscribe.transforms.tangent.signature import keep_leaves, unused
@@ -275,7 +276,8 @@ class Tangent:
         if primitive in STRUCTURAL:
             return self._linear(operation)
         if primitive.tangent is Linearity.LINEAR:
-            return self._same(operation, self._linear_operands(operation))
+            tangent = self._same(operation, self._linear_operands(operation))
+            return without_integers(self.inline, self.builder, operation, tangent)
         if callable(primitive.tangent):
             return self._explicit(operation, primitive.tangent)
         assert primitive.elementwise and primitive.adjoint, f"`{primitive.name}` has no tangent"
@@ -371,6 +373,7 @@ class Tangent:
     def _tangents_in(self, attribute: Any, operands: Sequence[Value]) -> Any:
         """The tangents of the operands in an argument, in its structure: of numbers, zero."""
         if isinstance(attribute, Operand):
+            refuse_integers(operands[attribute.index], self.builder.location)
             return self._tangent_of_data(operands[attribute.index])
         if isinstance(attribute, (tuple, list)):
             return type(attribute)(self._tangents_in(item, operands) for item in attribute)

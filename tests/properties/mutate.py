@@ -259,10 +259,8 @@ def _check_derivative(
             for h in (1e-5, 1e-6, 1e-4)
             for at in (0, -2, 2)
         ]
-    except (ArithmeticError, np.linalg.LinAlgError):
-        return  # it has a pole nearby
-    except (RecursionError, TooLong):
-        return  # it does not end nearby
+    except (Exception, TooLong):
+        return  # it raises nearby, or does not end
     spread = max(slopes) - min(slopes)  # large at corners, at jumps, and where it is all rounding
     if not np.isfinite(spread) or spread > 1e-2 * (1 + max(map(abs, slopes))):
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.special
+import scipy.stats
 
 import gradscribe as gs
 
@@ -127,3 +128,18 @@ def test_a_call_of_another_class_of_integers_is_another_one():
     for number in (1, np.uint8(1), np.int8(1)):
         value, _ = gs.vjp(deviation, X, number, compile="auto")
         assert value == np.std(X, ddof=1)
+
+
+@pytest.mark.parametrize("loc", [-3, 3, 0, 2.5])
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint64", "int64"])
+def test_distributions_of_integers(dtype, loc):
+    counts = np.array([1, 2, 100]).astype(dtype)
+
+    def loss(scale):
+        return np.sum(scipy.stats.norm.logpdf(counts, loc, scale))
+
+    steps = np.eye(3) * 1e-6
+    expected = [(loss(X + step) - loss(X - step)) / 2e-6 for step in steps]
+    value, gradient = gs.value_and_grad(loss)(X)
+    np.testing.assert_allclose(value, loss(X))
+    np.testing.assert_allclose(gradient, expected, rtol=1e-5)

@@ -296,12 +296,19 @@ def _positive(scale):
     return np.where(scale > 0, scale, np.nan)
 
 
+def _less(x, loc):
+    """The difference, as SciPy computes it: where x is of integers, the numbers of 64 bits."""
+    if np.asarray(x).dtype.kind in "iu":
+        loc = np.asarray(loc)
+    return x - loc
+
+
 def _at(method):
     names = _shapes(method)
 
     def variant(x, *args, **named):
         shapes, loc, scale = _parted(names, args, named)
-        return method((x - loc) / _positive(scale), *shapes)
+        return method(_less(x, loc) / _positive(scale), *shapes)
 
     return variant
 
@@ -312,7 +319,7 @@ def _by_scale(method):
     def variant(x, *args, **named):
         shapes, loc, scale = _parted(names, args, named)
         scale = _positive(scale)
-        return method((x - loc) / scale, *shapes) / scale
+        return method(_less(x, loc) / scale, *shapes) / scale
 
     return variant
 
@@ -322,7 +329,7 @@ def _less_log_scale(method):
 
     def variant(x, *args, **named):
         shapes, loc, scale = _parted(names, args, named)
-        return method((x - loc) / scale, *shapes) - np.log(scale)  # nan, where that is none
+        return method(_less(x, loc) / scale, *shapes) - np.log(scale)  # nan, where that is none
 
     return variant
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from gradscribe.frontend.state.frame import Frame
-from gradscribe.frontend.state.knowledge import Loops, State
+from gradscribe.frontend.state.knowledge import Kept, Loops, State
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Operation, Value
 
@@ -15,6 +15,7 @@ class Undoable(Protocol):
 
     builder: Builder
     loops: Loops
+    kept: Kept
 
     @property
     def frame(self) -> Frame: ...
@@ -41,6 +42,7 @@ class Trial:
         self._loops = len(lowering.frame.loops)
         self._attempts = lowering.loops.attempts
         self._met = self._attempts.met
+        self._unsettled = set(lowering.kept.unsettled)
 
     @property
     def operations(self) -> list[Operation]:
@@ -59,3 +61,4 @@ class Trial:
         del lowering.frame.loops[self._loops :]
         lowering.builder.location = self._location
         self._attempts.met = self._met
+        lowering.kept.unsettled = set(self._unsettled)

@@ -362,6 +362,8 @@ class Tangent:
         for name, attribute in operation.attributes.items():
             if f"d_{name}" in accepted:
                 arguments[f"d_{name}"] = self._tangents_in(attribute, operation.operands)
+        if is_given(operation.primitive):
+            refuse_integers(operation)
         arguments["of_gradient"] = self._of_gradient
         arguments = {name: value for name, value in arguments.items() if name in accepted}
         tangent = self._by_rule(operation, rule, arguments)
@@ -373,7 +375,6 @@ class Tangent:
     def _tangents_in(self, attribute: Any, operands: Sequence[Value]) -> Any:
         """The tangents of the operands in an argument, in its structure: of numbers, zero."""
         if isinstance(attribute, Operand):
-            refuse_integers(operands[attribute.index], self.builder.location)
             return self._tangent_of_data(operands[attribute.index])
         if isinstance(attribute, (tuple, list)):
             return type(attribute)(self._tangents_in(item, operands) for item in attribute)

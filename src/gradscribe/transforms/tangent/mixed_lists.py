@@ -12,7 +12,7 @@ import numpy as np
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.builder import Builder
-from gradscribe.ir.core import Location, Operation, Value
+from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import Array, Scalar, Sequence, Tuple, Type, is_differentiable
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.derivatives.inlining import Inline
@@ -35,13 +35,13 @@ def without_integers(
     return masked
 
 
-def refuse_integers(value: Value, location: Location | None) -> None:
+def refuse_integers(operation: Operation) -> None:
     """Refuse to give such a list to a user's rule, which would take integers for tangents."""
-    if _is_mixed(value.type):
+    if any(_is_mixed(operand.type) for operand in operation.operands):
         raise UnsupportedError(
             "the tangent of a list that holds integers beside numbers which are differentiated",
             "hold floats in it, or make an array of it first: `np.array(items)`",
-            location,
+            operation.location,
         )
 
 

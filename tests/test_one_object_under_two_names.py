@@ -1,6 +1,7 @@
 """Lists, dicts and objects that a function reaches in two ways: a change through one name is seen
 through the other, or the call is refused."""
 
+import copy
 import dataclasses
 import types
 
@@ -157,3 +158,39 @@ def test_a_list_that_grows_is_another_one_than_those_that_are_read(monkeypatch):
         with pytest.raises(gs.errors.GradscribeError):
             call()
     assert FIRST == [1.0, 2.0, 2.0, 2.0]
+
+
+TIED = np.array([3.0, 4.0])
+LAYERS = [TIED, TIED]
+
+
+class Tied:
+    def __init__(self, weights):
+        self.encoder = self.decoder = weights
+
+
+TIED_MODEL = Tied(TIED)
+
+
+def copied_list(x):
+    layers = copy.deepcopy(LAYERS)
+    layers[0] += 1.0
+    return layers[1] @ x
+
+
+def copied_model(x):
+    model = copy.deepcopy(TIED_MODEL)
+    model.encoder[0] = 7.0
+    return model.decoder @ x
+
+
+@pytest.mark.parametrize("function", [copied_list, copied_model])
+def test_a_deep_copy_holds_one_array_where_the_original_does(function):
+    x = np.array([1.0, 2.0])
+    for options in ({}, {"compile": "auto"}, {"compile": False}):
+        try:
+            value, gradient = gs.value_and_grad(function, **options)(x)
+        except gs.errors.AliasingError:
+            assert function is copied_list and not options
+            continue
+        assert (value, gradient @ x) == (function(x), function(x))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+
+import numpy as np
+
 import gradscribe as gs
 from gradscribe.errors import AliasingError
 from gradscribe.utils.checkpoint import checkpoint
@@ -217,3 +221,16 @@ def dict_of_what_is_no_result():
         return x.sum()
 
     gs.differentiable(kept)(TENSOR)
+
+
+@refused_when_run("`items` holds an array or list twice, which is copied once", AliasingError)
+def copied_deeply_with_one_array_twice():
+    array = np.ones(3)
+    gs.grad(lambda x, items: np.sum(x * copy.deepcopy(items)[0]))(np.ones(3), [array, array])
+
+
+@refused_when_run("`table_a` and `table_b` are one array, which is copied once", AliasingError)
+def copied_deeply_with_one_array_under_two_keys():
+    array, table = np.ones(3), {}
+    table["a"] = table["b"] = array
+    gs.grad(lambda x, table: np.sum(x * copy.deepcopy(table)["a"]))(np.ones(3), table)

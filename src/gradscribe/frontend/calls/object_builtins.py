@@ -13,7 +13,7 @@ import numpy as np
 from gradscribe.frontend.containers import iteration as iterations
 from gradscribe.frontend.containers import iteration_items, reducing
 from gradscribe.frontend.kinds import static_values
-from gradscribe.frontend.memory import at_once, iterators, outside, sequences
+from gradscribe.frontend.memory import at_once, given_twice, iterators, outside, sequences
 from gradscribe.frontend.objects import construction, object_stores
 from gradscribe.frontend.prelude import iteration_prelude, prelude, standard_functions
 from gradscribe.frontend.state import dependencies, handlers
@@ -227,6 +227,7 @@ def _deep_copied(lowering: Lowering, node: Any, item: Any, made: _Made | None = 
         elif not sequences.holds_numbers(lowering, copied):
             if not item.storage.levels:
                 _refuse_perhaps_twice(lowering, node)
+            given_twice.check_items(lowering, item)
             copied = lowering.inline(node, prelude.deeply_copied, (item,))
     if isinstance(item, (Ref, ListRef, DictRef)):
         made.append((item, copied))
@@ -245,12 +246,19 @@ def _is_one(lowering: Lowering, node: Any, item: Any, other: Any) -> bool:
     if type(item) is not type(other):
         return False
     is_one = item.storage is other.storage
+    if not is_one and _are_given(lowering, item, other):
+        return given_twice.is_one(lowering, item, other)
     path, other_path = getattr(item, "path", ()), getattr(other, "path", ())
     if is_one and path != other_path:
         return False
     if path if is_one else may_overlap(item.storage, other.storage):
         _refuse_perhaps_twice(lowering, node)
     return is_one
+
+
+def _are_given(lowering: Lowering, item: Any, other: Any) -> bool:
+    """Whether two arrays or containers are the caller's, or from outside: they may be one."""
+    return all(lowering.outside.is_seen(one.storage) for one in (item, other))
 
 
 def _may_be_in(lowering: Lowering, item: Any, owner: Any) -> bool:

@@ -7,7 +7,7 @@ arguments, which the program would not see, is an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -57,3 +57,17 @@ def is_same(value: Any, copy: Any) -> bool:
         pairs = zip(value.values(), copy.values(), strict=False)
         return list(value) == list(copy) and all(is_same(*pair) for pair in pairs)
     return value is copy
+
+
+def are_distinct(items: Any) -> bool:
+    """Whether no array or list is there twice in a list of these."""
+    found = list(_within(items))
+    return len({id(item) for item in found}) == len(found)
+
+
+def _within(items: Any) -> Iterator[Any]:
+    for item in items:
+        if isinstance(item, (np.ndarray, list)):
+            yield item
+        if isinstance(item, (tuple, list)):
+            yield from _within(item)

@@ -1,0 +1,81 @@
+"""Whether two arrays or containers that the function is given are one object.
+
+Comes in: two that have storages of their own, for each was found at its own place. Goes out: the
+answer; it is a condition of each call where both are found outside, else a check at run time.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from gradscribe.errors import AliasingError
+from gradscribe.frontend.interface import AccessPath, Dependency, DependencyKind
+from gradscribe.frontend.kinds.trees import parts_of
+from gradscribe.frontend.prelude.isolated import are_distinct
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import DictRef, ListRef, ObjectRef, Ref, Storage
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import BOOL
+from gradscribe.primitives.control import RUN
+
+
+def is_one(lowering: Lowering, item: Any, other: Any) -> bool:
+    """Whether these are one object."""
+    found, before = _found(lowering, item.storage), _found(lowering, other.storage)
+    if found is not None and before is not None:
+        is_same = found[0] is before[0]
+        kind: DependencyKind = "same" if is_same else "other"
+        key = (kind, before[1].place, found[1].place)
+        lowering.outside.dependencies[key] = Dependency(found[1], before[1], kind)
+        return is_same
+    values = [lowering.contents[one.storage] for one in (item, other)]
+    if all(isinstance(value, Value) for value in values):
+        tree = {"args": tuple(values), "keywords": {}, "type": BOOL}
+        differ = lowering.plain(RUN, tree, operator.is_not)
+        names = " and ".join(f"`{one.storage.name}`" for one in (other, item))
+        what, advice = f"{names} are one array, which is copied once", "pass it once"
+        lowering.check(differ, what, advice, AliasingError)
+    return False
+
+
+def check_items(lowering: Lowering, item: ListRef) -> None:
+    """Refuse, at run time, a list that is given and holds an array or list twice."""
+    value = lowering.contents[item.storage]
+    if lowering.outside.is_seen(item.storage) and isinstance(value, Value):
+        tree = {"args": (value,), "keywords": {}, "type": BOOL}
+        differ = lowering.plain(RUN, tree, are_distinct)
+        what = f"`{item.storage.name}` holds an array or list twice, which is copied once"
+        lowering.check(differ, what, "copy what it holds, one by one", AliasingError)
+
+
+def _found(lowering: Lowering, storage: Storage) -> tuple[Any, AccessPath] | None:
+    """The object from outside that has a storage, and where it is found."""
+    outside = lowering.outside
+    if storage in outside.containers:
+        ref: ObjectRef = outside.containers[storage]
+        return ref.target, ref.path
+    for capture, _ in outside.captures:
+        item = outside.captured[capture.path.place]
+        if isinstance(item, (Ref, ListRef, DictRef)) and item.storage in outside.memory:
+            found = _below(lowering, item, outside.memory[item.storage], capture.path, storage)
+            if found is not None:
+                return found
+    return None
+
+
+def _below(
+    lowering: Lowering, item: Any, value: Any, path: AccessPath, storage: Storage
+) -> tuple[Any, AccessPath] | None:
+    """The same, of what is this value or in it."""
+    if getattr(item, "storage", None) is storage:
+        return value, path
+    parts = parts_of(item, lowering.outside.entered) if isinstance(item, _CONTAINERS) else None
+    for key, part in parts.by_key().items() if parts is not None else ():
+        found = _below(lowering, part, value[key], path.item(key), storage)
+        if found is not None:
+            return found
+    return None
+
+
+_CONTAINERS = (ListRef, DictRef)

@@ -8,6 +8,7 @@ import typing
 
 import numpy as np
 import pytest
+import scipy.ndimage
 
 import gradscribe as gs
 from gradscribe.autograd import forward_ad
@@ -509,3 +510,58 @@ def test_a_rule_reads_what_is_outside_of_it_when_it_runs(read, options):
         Outside.set(value)
         assert gradient(X).tolist() == [value] * 3
         assert gs.jvp(scaled, (X,), (X,), **options)[1].tolist() == (value * X).tolist()
+
+
+@pytest.mark.parametrize("options", [{}, {"compile": "auto"}, {"compile": False}])
+def test_a_tangent_may_call_compiled_code(options):
+    def smooth(a):
+        return scipy.ndimage.uniform_filter1d(a, 3, mode="constant")
+
+    @gs.primitive
+    def smoothed(a):
+        return smooth(a)
+
+    @smoothed.adjoint
+    def _(out, a, *, d_out):
+        return smooth(d_out)
+
+    @smoothed.tangent
+    def _(out, a, *, d_a):
+        return smooth(d_a)
+
+    def loss(x):
+        return np.sum(W * smoothed(x))
+
+    value, tangent = gs.jvp(loss, (X,), (W,), **options)
+    assert (value, tangent) == (np.sum(W * smooth(X)), np.sum(W * smooth(W)))
+    columns = np.stack([smooth(row) for row in np.eye(3)], axis=1)
+    np.testing.assert_allclose(gs.jacfwd(smoothed, **options)(X), columns)
+
+
+class Ticks:
+    count = 0.0
+
+
+@gs.primitive
+def tick():
+    Ticks.count += 1.0
+    return Ticks.count
+
+
+@tick.like
+def _():
+    return 0.0
+
+
+@pytest.mark.parametrize("options", [{}, {"compile": "auto"}, {"compile": False}])
+@pytest.mark.parametrize("derive", [gs.grad, gs.jacrev, lambda f, **o: gs.value_and_grad(f, **o)])
+def test_calls_of_a_primitive_are_neither_merged_nor_change_places(derive, options):
+    def function(x):
+        return tick() * x[0] + tick() * x[1] + tick() * x[2] ** 2
+
+    for _ in range(2):
+        Ticks.count = 0.0
+        found = derive(function, **options)(X)
+        gradient = found[1] if isinstance(found, tuple) else found
+        assert gradient.tolist() == [1.0, 2.0, 6.0 * X[2]]
+        assert Ticks.count == 3.0

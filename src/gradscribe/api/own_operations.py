@@ -108,6 +108,7 @@ class OwnOperation(CopiedAsFunction):
             tangent=_rule(Tangent(self._rules), own.values(), tangents),
             callee=self,
             lasting=True,
+            ordered=self._checked,
         )
         register(self._primitive, (self,), ())
 

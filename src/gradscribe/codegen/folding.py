@@ -225,7 +225,7 @@ class _Folding:
             reader = readers[reader]
             around.add(reader)
         operation = block.operations[index]
-        effect = operation.primitive.effect
+        effect, in_order = operation.primitive.effect, operation.primitive.in_order
         needs_place = effect and operation.primitive is not STACK_POP
         may_write = effect and bool(operation.attributes.get("reached"))
         read = self._changes.read_by(operation)
@@ -234,7 +234,7 @@ class _Folding:
                 continue
             other = block.operations[between]
             changes = self._changes.of(other)
-            if changes.barrier or (effect and other.primitive.effect):
+            if changes.barrier or (in_order and other.primitive.in_order):
                 return False
             if may_write and other.operands:  # they are read as they are after the call
                 return False

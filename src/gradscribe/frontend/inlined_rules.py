@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from gradscribe.errors import GradscribeError, RuleError, UnsupportedError
@@ -44,7 +44,9 @@ def inline(
     given = {**_defaults(rule), **arguments}
     names = {name: _enter(lowering, item) for name, item in given.items()}
     frame = Frame(source, rule, names)  # type: ignore[arg-type]
-    with builder.block() as operations:  # a block of its own: what was made before keeps its name
+    given_here = list(_values_in(tuple(given.values())))
+    # A block of its own: what was made before keeps its name, and handles of memory stand in it.
+    with builder.block(given_here) as operations:
         try:
             result = _leave(lowering, run_frame(lowering, None, frame))
             assert RAISED not in frame.names, "what a rule refuses is refused by its type rule"
@@ -76,6 +78,14 @@ def _enter(lowering: Lowering, item: Any) -> Any:
     if isinstance(item, SliceOf):
         return Static(slice(item.start, item.stop, item.step))
     return Static(item)
+
+
+def _values_in(item: Any) -> Iterator[Value]:
+    if isinstance(item, Value):
+        yield item
+    elif isinstance(item, (tuple, list)):
+        for below in item:
+            yield from _values_in(below)
 
 
 def _leave(lowering: Lowering, item: Any) -> Any:

@@ -112,6 +112,8 @@ class Primitive:
     partial: of several results, the adjoint is given None for each that has no cotangent.
     lasting: where the program has it, it runs whether its result is read or not: it is checked
         there what it does.
+    ordered: it may depend on how often, and in which order, it and operations with effects run: it
+        may read what changes.
     """
 
     name: str
@@ -129,6 +131,12 @@ class Primitive:
     static: frozenset[str] = frozenset()
     partial: bool = False
     lasting: bool = False
+    ordered: bool = False
+
+    @property
+    def in_order(self) -> bool:
+        """Whether it keeps its place among others of the kind."""
+        return self.effect or self.ordered
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"

@@ -38,7 +38,7 @@ class Numbering:
 
     def _computation(self, value: Value, depth: int) -> Any:
         made = self._definition(value)
-        if made is None or not depth or made.regions or made.primitive.effect:
+        if made is None or not depth or made.regions or made.primitive.in_order:
             return value
         if made.primitive is CALL or len(made.results) != 1:
             return value

@@ -91,7 +91,12 @@ class _Sinking:
 
 def _stays(operation: Operation) -> bool:
     """Whether an operation must run where it stands, or costs nothing there."""
-    return operation.primitive in _STAYING or has_effect(operation)
+    return operation.primitive in _STAYING or has_effect(operation) or _is_ordered(operation)
+
+
+def _is_ordered(operation: Operation) -> bool:
+    below = (o for region in operation.regions for o in region.operations)
+    return operation.primitive.ordered or any(map(_is_ordered, below))
 
 
 def has_effect(operation: Operation) -> bool:

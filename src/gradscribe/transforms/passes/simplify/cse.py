@@ -82,7 +82,7 @@ class Available:
 
 def _may_be_shared(operation: Operation) -> bool:
     primitive = operation.primitive
-    if primitive.effect or primitive in _NEVER_SHARED or len(operation.results) != 1:
+    if primitive.in_order or primitive in _NEVER_SHARED or len(operation.results) != 1:
         return False
     if isinstance(operation.results[0].type, (Array, Sequence)):
         if primitive is control.GET:  # an item that is changed is read where it is

@@ -4,8 +4,10 @@ it alone."""
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -326,3 +328,44 @@ def test_any_and_all_ask_each_object_once_and_no_more_than_they_need(decide):
 
     for options in ({}, {"compile": False}):
         assert gs.value_and_grad(function, **options)(np.ones(3))[0] == function(np.ones(3))
+
+
+@contextlib.contextmanager
+def storing(array):
+    array[0] = 5.0
+    yield
+    array[1] = 7.0
+
+
+@contextlib.contextmanager
+def at_another_rate(model):
+    old, model.rate = model.rate, 3.0
+    yield
+    model.rate = old
+
+
+RATED = types.SimpleNamespace(rate=1.0)
+
+
+def in_a_block_that_stores(x):
+    weights = np.ones(3)
+    with storing(weights):
+        total = weights @ x
+    return total + weights @ x**2
+
+
+def in_a_block_at_another_rate(x):
+    with at_another_rate(RATED):
+        total = RATED.rate * np.sum(x)
+    return total + RATED.rate * np.sum(x)
+
+
+@pytest.mark.parametrize("function", [in_a_block_that_stores, in_a_block_at_another_rate])
+def test_context_managers_made_by_functions_change_what_is_read(function):
+    for options in ({}, {"compile": "auto"}, {"compile": False}):
+        try:
+            value, _ = gs.value_and_grad(function, **options)(X)
+        except UnsupportedError:
+            assert not options
+            continue
+        assert value == function(X)

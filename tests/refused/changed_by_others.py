@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import ctypes
 import logging
 import re
@@ -109,3 +110,18 @@ def float_among_integers(x):
     y = np.array([1 if x[0] > 0 else x[0], 2])
     y[0] = x[1]
     return y[0]
+
+
+@contextlib.contextmanager
+def doubled(array):
+    array *= 2
+    yield
+    array /= 2
+
+
+@refused("the context manager `doubled` may change what it is given", X)
+def an_array_in_a_context_manager_of_a_function(x):
+    weights = np.ones(3)
+    with doubled(weights):
+        total = weights @ x
+    return total * x

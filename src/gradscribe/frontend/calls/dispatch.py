@@ -23,9 +23,17 @@ from gradscribe.frontend.containers import out_arguments
 from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.kinds import static_values, varying
 from gradscribe.frontend.kinds.raised import call_as_python, make_iterator
-from gradscribe.frontend.memory import iterators, outside
+from gradscribe.frontend.memory import iterators, outside, outside_reach
+from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.objects import construction
-from gradscribe.frontend.opaque import folded_calls, foreign, library_calls, recorded_calls, unknown
+from gradscribe.frontend.opaque import (
+    folded_calls,
+    foreign,
+    lent_containers,
+    library_calls,
+    recorded_calls,
+    unknown,
+)
 from gradscribe.frontend.state import dependencies, handlers
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes, protocols
@@ -287,7 +295,10 @@ def _is_opaque_function(
     maker of context managers."""
     wrapped = probe(function, "__wrapped__")
     if wrapped is not None and inspect.isgeneratorfunction(wrapped):
-        return function.__code__.co_filename == contextlib.__file__
+        is_manager = function.__code__.co_filename == contextlib.__file__
+        if is_manager and not folded_calls.is_library(wrapped):
+            _check_manager(lowering, node, wrapped, (*arguments, *keywords.values()))
+        return is_manager
     if not folded_calls.is_library(function) or function.__module__ == "contextlib":
         return False
     given = (*arguments, *keywords.values())
@@ -298,6 +309,26 @@ def _is_opaque_function(
     return node is lowering.statement.discarded or not any(
         varying.may_vary(lowering, i) for i in given
     )
+
+
+def _check_manager(
+    lowering: Lowering, node: Any, function: types.FunctionType, given: tuple[Any, ...]
+) -> None:
+    """Refuse a context manager that a function of the user's makes, which runs as it is, where it
+    may change what the program knows."""
+    memory = {storage for item in given for storage in storages(lowering, item)}
+    is_seen = any(map(lowering.outside.is_seen, memory))
+    if is_seen or lent_containers.name_read_later(lowering, memory, node):
+        lowering.unsupported(
+            node,
+            f"the context manager `{function.__name__}` may change what it is given",
+            "make it of a class with `__enter__` and `__exit__`, or of a function in this one",
+        )
+    for item in given:
+        if isinstance(item, ObjectRef):
+            outside.expose(lowering, item)
+    outside_reach.note(lowering, [Static(function)])
+    outside_reach.refuse_pending(lowering)
 
 
 def _call_unknown(

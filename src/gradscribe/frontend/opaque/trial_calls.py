@@ -30,8 +30,9 @@ def type_on_trial(
 def tried(
     lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> Any:
-    """What such a call gives; None where it raises. The lengths that are not known are tried as 2,
-    and as those that are."""
+    """What such a call gives; None where it raises, or gives numbers of another type for arrays of
+    other numbers, as `np.emath.sqrt` does. The lengths that are not known are tried as 2, and as
+    those that are."""
     items = (*arguments, *keywords.values())
     types = [lowering.value(item).type for item in items if isinstance(item, Ref)]
     known = {dim.known for type_ in types if isinstance(type_, Array) for dim in type_.dims}
@@ -39,10 +40,26 @@ def tried(
         try:
             plain = [sampled(lowering, item, length) for item in arguments]
             named = {key: sampled(lowering, item, length) for key, item in keywords.items()}
-            return callee(*plain, **named)
+            found = callee(*plain, **named)
         except Exception:
             continue
+        try:
+            other = callee(*map(_far_away, plain), **{k: _far_away(v) for k, v in named.items()})
+        except Exception:  # it takes no such numbers
+            return found
+        return found if _dtypes(found) == _dtypes(other) else None
     return None
+
+
+def _far_away(sample: Any) -> Any:
+    is_signed = isinstance(sample, np.ndarray) and sample.dtype.kind in "if"
+    return (-4 * sample).astype(sample.dtype) if is_signed else sample
+
+
+def _dtypes(result: Any) -> Any:
+    if isinstance(result, tuple):
+        return tuple(map(_dtypes, result))
+    return getattr(result, "dtype", type(result))
 
 
 _TRIED = 64

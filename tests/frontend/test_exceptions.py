@@ -705,3 +705,22 @@ def test_a_power_without_a_modulus_is_one():
             return 7 * x[0]
 
     assert gs.grad(program)(np.array([2.0])).tolist() == [12.0]
+
+
+def which_array_was_chosen(x, c):
+    y, z = 1.0 * x, 2.0 * x
+    try:
+        if x[-1] > 0.0:
+            raise KeyError
+        s, chosen = np.sum(5.0 * x), y
+    except KeyError:
+        chosen = y if c > 0.2 else z
+        s = np.sum(np.sin(x))
+    chosen[0] = 4.0 * x[1]
+    return s + np.sum(y * y) + np.sum(z)
+
+
+@pytest.mark.parametrize("last", [0.3, -0.3])
+@pytest.mark.parametrize("c", [0.0, 1.0])
+def test_which_side_was_taken_is_not_what_a_side_decides(last, c):
+    agrees(which_array_was_chosen, np.array([0.5, 0.2, last]), c)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from gradscribe.ir.core import Block, Operation, Value
 from gradscribe.ir.types import BOOL, Array
 from gradscribe.primitives.conditions import bounds_of
-from gradscribe.primitives.control import ENTER, EXIT, RESUMED
+from gradscribe.primitives.control import CONSTANT, ENTER, EXIT, RESUMED
 from gradscribe.primitives.raising import is_attempt
 from gradscribe.transforms.adjoint.given import merge_result
 from gradscribe.transforms.adjoint.loop_scope import LoopScope
@@ -113,10 +113,10 @@ def _decision(scope: Scope, operation: Operation) -> Value:
         return operation.operands[0]
     definition = scope.context.structure.definition
     yields = zip(*(region.yields for region in operation.regions), strict=True)
-    for result, (then, otherwise) in zip(operation.results, yields, strict=True):
-        made = [definition[value] for value in (then, otherwise) if value in definition]
-        values = [operation.attributes.get("value") for operation in made]
-        if values and values[0] is True and values[-1] in (False, None):
+    for result, sides in zip(operation.results, yields, strict=True):
+        made = [definition.get(value) for value in sides]
+        values = [a.attributes["value"] for a in made if a and a.primitive is CONSTANT]
+        if result.type == BOOL and values == [True, False]:
             return result
     return scope.context.exports.completed(operation)
 

@@ -511,6 +511,31 @@ def test_a_path_of_values_that_are_not_compiled_raises_an_error_of_ours() -> Non
         gs.vjp(compiled, X + 100, "banana")
 
 
+def rows_or_samples(x, rows, s):
+    t, y = np.sin(x[0]), np.sin(rows[-1])
+    if t - s > -0.75:
+        if y[0] <= rows[-1, -1]:
+            if s < 3.0:
+                y = np.tanh(x)
+            t, s = s, t
+        if t * x[2] <= s:
+            t *= np.cos(np.max(y))
+            if t < 5.0:
+                y = np.tanh(rows[0])
+    return s + t + np.sum(y * y)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_cotangents_are_added_only_where_there_is_what_they_belong_to(seed):
+    random = np.random.default_rng(seed)
+    x, rows, s = random.normal(size=4), random.normal(size=(3, 4)), random.normal()
+    tensors = [gs.tensor(x, requires_grad=True), gs.tensor(rows, requires_grad=True)]
+    gs.differentiable(rows_or_samples)(tensors[0] * 1.0, tensors[1] * 1.0, s).backward()
+    expected = gs.grad(rows_or_samples, argnums=(0, 1), compile=False)(x, rows, s)
+    for tensor, gradient in zip(tensors, expected, strict=True):
+        np.testing.assert_allclose(tensor.grad, gradient)
+
+
 def bisected_bounds(b, target, n):
     low, high = -np.inf, np.inf
     for _ in range(n):

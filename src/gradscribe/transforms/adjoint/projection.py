@@ -7,6 +7,7 @@ broadcast axes are summed, the dtype is cast, where a rule's formula gave someth
 from __future__ import annotations
 
 import operator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,13 +24,12 @@ from gradscribe.ir.types import (
 from gradscribe.ir.types import Sequence as ListType
 from gradscribe.primitives.control import TUPLE, UNDEF, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH
-from gradscribe.transforms.analyses.absence import telling
 from gradscribe.transforms.derivatives.cotangents import (
     call,
     constant,
     converted,
+    if_there,
     name_of,
-    zero_if_there,
     zero_of,
 )
 
@@ -47,14 +47,10 @@ def zero(scope: Scope, value: Value) -> Value:
         return scope.builder.call(TUPLE, {"items": items}, name=name_of(value))
     if scope.is_absent(value):
         return scope.builder.call(UNDEF, {"type": type_})
-    flags = [
-        (scope.primal(flag), outcome)
-        for flag, outcome in telling(scope.context.absent, value)
-        if scope.outcome(flag) is None
-    ]
-    if flags:
+    if flags := scope.flags_of(value):
         like = scope.primal(scope.shaped_like(value))
-        return zero_if_there(scope.builder, like, flags, value)
+        zeros = partial(scope.builder.call, ZEROS_LIKE, {"x": like})
+        return if_there(scope.builder, flags, value, zeros)
     like = scope.shaped_like(value)
     costly = like in scope.context.undefined or scope.effort(like)
     if isinstance(type_, Array) and type_.module == "numpy" and costly:

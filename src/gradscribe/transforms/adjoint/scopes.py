@@ -32,7 +32,7 @@ from gradscribe.transforms.analyses.absence import telling
 from gradscribe.transforms.analyses.costs import MOST_EFFORT, effort_of
 from gradscribe.transforms.analyses.same_shape import same_shaped
 from gradscribe.transforms.building import copied, derived, store_at, view_at
-from gradscribe.transforms.derivatives.cotangents import add, any_of, name_of, of_real
+from gradscribe.transforms.derivatives.cotangents import add, any_of, if_there, name_of, of_real
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,13 +85,18 @@ class Scope:
         current, masked = self.cotangent(value), self.context.masked
         unbounded = self.context.unbounded
         if current is not None:
-            total = add(self.builder, current, cotangent, value)
+            total = self._sum(current, cotangent, value)
             if current in masked and cotangent in masked:
                 masked.add(total)
             if current in unbounded or cotangent in unbounded:
                 unbounded.add(total)
             cotangent = total
         self.renew(value, cotangent)
+
+    def _sum(self, a: Value, b: Value, value: Value) -> Value:
+        """The sum of two cotangents of a value, where there is one."""
+        flags = [] if isinstance(value.type, Scalar) else self.flags_of(value)
+        return if_there(self.builder, flags, value, lambda: add(self.builder, a, b, value))
 
     def renew(self, value: Value, cotangent: Value) -> None:
         """Enter the cotangent of a value after something was added to it."""
@@ -282,6 +287,12 @@ class Scope:
         absent = self.context.absent
         flags = (*telling(absent, value), *absent.get(value, ()))
         return any(self.outcome(flag) == outcome for flag, outcome in flags)
+
+    def flags_of(self, value: Value) -> list[tuple[Value, bool]]:
+        """The flags that tell whether a value is there, as far as the path that this mirrors does
+        not decide them, each with the outcome that says that it is not."""
+        flags = telling(self.context.absent, value)
+        return [(self.primal(flag), no) for flag, no in flags if self.outcome(flag) is None]
 
     def _outward(self) -> Iterator[Scope]:
         scope: Scope | None = self

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from gradscribe.ir.types import (
     join,
 )
 from gradscribe.ir.types import Sequence as ListType
-from gradscribe.primitives.control import ADD_ITEMS, CONSTANT, GET, ITEM, TUPLE, UNDEF, ZEROS_LIKE
+from gradscribe.primitives.control import ADD_ITEMS, CONSTANT, GET, ITEM, TUPLE, UNDEF
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
 
 
@@ -60,14 +60,17 @@ def zero_of(type_: Type) -> Any:
     return 0.0 if is_differentiable(type_) else 0
 
 
-def zero_if_there(
-    builder: Builder, like: Value, flags: Sequence[tuple[Value, bool]], value: Value
+def if_there(
+    builder: Builder,
+    flags: Sequence[tuple[Value, bool]],
+    value: Value,
+    make: Callable[[], Value],
 ) -> Value:
-    """Zeros like a value, as the derivative of `value`; or nothing where one of the flags has the
+    """What `make` writes, a derivative of `value`; or nothing where one of the flags has the
     outcome that tells that `value` is undefined. Each flag is defined where those before it do not
     tell that."""
     if not flags:
-        return builder.call(ZEROS_LIKE, {"x": like})
+        return make()
     (flag, outcome), *others = flags
     blocks = []
     for side in (True, False):
@@ -75,7 +78,7 @@ def zero_if_there(
             if side == outcome:
                 given = builder.call(UNDEF, {"type": value.type})
             else:
-                given = zero_if_there(builder, like, others, value)
+                given = if_there(builder, others, value, make)
         blocks.append(Block((), tuple(operations), (given,)))
     result = Value(cotangent_type(value.type), name_of(value))
     builder.emit_if(flag, blocks[0], blocks[1], (result,))

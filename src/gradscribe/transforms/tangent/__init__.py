@@ -58,9 +58,9 @@ from gradscribe.transforms.derivatives import conjugates
 from gradscribe.transforms.derivatives.cotangents import (
     call,
     constant,
+    if_there,
     name_of,
     same_lengths,
-    zero_if_there,
 )
 from gradscribe.transforms.derivatives.given_rules import is_given
 from gradscribe.transforms.derivatives.inlining import Inline, inline_exactly
@@ -248,7 +248,9 @@ class Tangent:
         flags = telling(self._absent, value)
         if not flags and value in self._possibly_undefined and isinstance(type_, (ListType, Array)):
             return builder.call(control.ZEROS_LIKE, {"x": value, "optional": True})
-        return zero_if_there(builder, value, flags, value)
+        return if_there(
+            builder, flags, value, lambda: builder.call(control.ZEROS_LIKE, {"x": value})
+        )
 
     @cached_property
     def _possibly_undefined(self) -> Set[Value]:

@@ -26,18 +26,18 @@ from gradscribe.errors import (
 )
 from gradscribe.frontend.interface import Call
 from gradscribe.ir.core import Function, callees, walk
+from gradscribe.primitives import shared_results
+from gradscribe.primitives.argument_trees import copied, is_same
 from gradscribe.primitives.control import ASSERT, ATTEMPT, CAUGHT, CHECK, RAISE, RESUMED
-from gradscribe.primitives.observed import UnseenForm
 from gradscribe.primitives.raising import makes_exception
 from gradscribe.primitives.recorded_functions import (
     MACHINES,
+    ChangedResultError,
     NotRecordedError,
     UnexpectedError,
-    copied,
-    is_same,
 )
 from gradscribe.recording import runs, sources
-from gradscribe.recording.arrays import present
+from gradscribe.recording.arrays import has_shared_memory, present
 from gradscribe.recording.callees import callee_of
 from gradscribe.recording.levels import plain
 from gradscribe.transforms.passes.recorded import is_recorded
@@ -61,6 +61,9 @@ class _Recording:
 
     def plain(self, value: Any) -> Any:
         return plain(present(value))
+
+    def is_shared(self, value: Any) -> bool:
+        return has_shared_memory(value)
 
     def start_of(self, arguments: Sequence[Any]) -> sources.Start:
         return sources.start_of(arguments)
@@ -247,15 +250,19 @@ class PartialCall:
             not primal.lowered.captures or self._partly.is_quiet or _TRUSTED in primal.plans
         )
         before = copied(self._leaves(primal))
-        result = run() if is_trusted else self.record()
-        if is_same(before, self._leaves(primal)):
+        with shared_results.watching():
+            result = run() if is_trusted else self.record()
+            is_unchanged = shared_results.are_unchanged()
+        if is_unchanged and is_same(before, self._leaves(primal)):
             primal.plans[_TRUSTED] = True
             return result
         self._partly.whole[self.key] = "what its recorded calls change is read besides"
         if is_trusted:
+            did = "a recorded call changed what `{}` reads besides"
+            if not is_unchanged:
+                did = "`{}` changed what a recorded call has returned"
             raise UnsupportedError(
-                f"a recorded call changed what `{primal.name}` reads besides: its derivative may "
-                "be wrong",
+                f"{did.format(primal.name)}: its derivative may be wrong",
                 "call it again, which records it as a whole, or use `compile=False`",
                 primal.location,
             )
@@ -269,19 +276,17 @@ class PartialCall:
     def _learn(self, primal: Primal, found: UnexpectedError) -> None:
         """Note what a recorded call returned, and refuse to run the program again if anything may
         have been told, or changed, by then."""
-        partly, form = self._partly, found.form
-        expected = partly.form(found.site)
-        partly.learn(found.site, form)
+        partly = self._partly
+        did = f"a recorded call {found.did(partly.form(found.site))}"
+        if isinstance(found, ChangedResultError):
+            partly.whole[self.key] = did
+        else:
+            partly.learn(found.site, found.form)
         self.target.program.forget(primal)
         if partly.is_quiet and not _tells(primal.function):
             return
-        did = f"returned {form}, not {expected}, as it was compiled for"
-        if form is None:
-            did = "changed what it was given"
-        elif isinstance(form, UnseenForm):
-            did = "is come to for the first time"
         raise UnsupportedError(
-            f"a recorded call {did}, and what ran before it must not run twice",
+            f"{did}, and what ran before it must not run twice",
             "call the function again: it is compiled anew for that",
             primal.location,
         ) from None

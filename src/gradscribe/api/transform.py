@@ -23,7 +23,7 @@ from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.partly import compiled_as_a_whole
 from gradscribe.errors import NoDerivativeError, NotSpecializedError, SourceNotFoundError
 from gradscribe.ir.probing import probe
-from gradscribe.primitives.recorded_functions import copied
+from gradscribe.primitives.argument_trees import copied
 from gradscribe.recording.levels import is_running
 from gradscribe.tracebacks import refuse_endless, shorten, shortened
 

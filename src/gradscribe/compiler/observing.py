@@ -11,7 +11,7 @@ from __future__ import annotations
 import dis
 import functools
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from inspect import (
     CO_ASYNC_GENERATOR,
@@ -22,13 +22,15 @@ from inspect import (
 )
 from types import CodeType, FrameType
 from typing import Any, Protocol
+from weakref import ref
 
 import numpy as np
 
 from gradscribe.frontend.state.dependencies import is_tool_module
 from gradscribe.ir.probing import is_library_module
+from gradscribe.primitives.argument_trees import is_same, leaves_of, plain_tree
 from gradscribe.primitives.observed import Form, OtherForm, Steps, form_of
-from gradscribe.primitives.recorded_functions import MACHINES, Site, is_same, leaves_of, plain_tree
+from gradscribe.primitives.recorded_functions import MACHINES, Site
 
 _GENERATOR = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 _INNER = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"})
@@ -64,6 +66,16 @@ class _Begun:
     counts: list[int] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class _Returned:
+    """An array or list that a call has returned, if there still is any, and what it held then."""
+
+    item: Callable[[], Any]
+    before: Any
+    code: CodeType
+    site: Site
+
+
 class Observer:
     """Notes what is returned to functions of the user's, and of libraries."""
 
@@ -71,6 +83,7 @@ class Observer:
         self._notes = notes
         self._machine = MACHINES[0]
         self._begun: dict[FrameType, _Begun] = {}
+        self._returned: dict[tuple[int, Site], _Returned] = {}
 
     def __call__(self, frame: FrameType, event: str, value: Any) -> None:
         if event not in ("call", "return"):
@@ -93,6 +106,23 @@ class Observer:
         keeps = found is None or _may_keep(found, code, value)
         form = self._form(found, value, caller)
         self._notes.note(code, site, form, keeps=keeps)
+        for item in _memories(value):
+            known = self._returned.get((id(item), site))
+            if known is None or known.item() is not item:
+                is_kept = isinstance(item, list) or (
+                    type(item) is np.ndarray and item.base is not None
+                )
+                item_of = (lambda item=item: item) if is_kept else ref(item)
+                returned = _Returned(item_of, self._content(item), code, site)
+                self._returned[id(item), site] = returned
+
+    def finish(self) -> None:
+        """Note, at the end of the run, which calls have returned what was changed after that."""
+        for one in self._returned.values():
+            item = one.item()
+            if item is not None and not is_same(self._content(item), one.before):
+                form = OtherForm("what is changed later")
+                self._notes.note(one.code, one.site, form, keeps=False)
 
     def _begin(self, frame: FrameType, code: CodeType) -> _Begun:
         given = {name: frame.f_locals.get(name) for name in _parameters(code)}
@@ -137,6 +167,15 @@ def _objects(items: Iterable[Any]) -> Iterator[Any]:
             yield item
         if type(item) in (tuple, list, dict):
             yield from _objects(item.values() if type(item) is dict else item)
+
+
+def _memories(value: Any) -> Iterator[Any]:
+    """The arrays and lists of a result."""
+    if isinstance(value, (np.ndarray, list)):
+        yield value
+    if type(value) in (tuple, list, dict):
+        for item in value.values() if type(value) is dict else value:
+            yield from _memories(item)
 
 
 def _references(begun: _Begun) -> Iterator[int]:

@@ -133,7 +133,8 @@ class Partly:
             yield
             return
         before = {site: set(forms) for site, forms in self.seen.items()}
-        sys.setprofile(Observer(self))
+        observer = Observer(self)
+        sys.setprofile(observer)
         try:
             yield
         except BaseException:
@@ -141,6 +142,7 @@ class Partly:
             raise
         finally:
             sys.setprofile(None)
+        observer.finish()
 
     def note(self, code: CodeType, site: Site, form: Form, *, keeps: bool) -> None:
         """Note what a call returned; see `observing.Notes`."""

@@ -8,16 +8,23 @@ is; a `Differentiated` records it, and gives a `Pullback` besides.
 from __future__ import annotations
 
 import functools
-import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.ir import overlaps
-from gradscribe.primitives import observed
+from gradscribe.primitives import observed, shared_results
+from gradscribe.primitives.argument_trees import (
+    at,
+    copied,
+    is_same,
+    owned,
+    plain_but,
+    plain_tree,
+    replaced,
+)
 from gradscribe.primitives.contract_kinds import PURE
 from gradscribe.primitives.observed import Axes, Form, Steps, UnseenForm
 from gradscribe.primitives.raising import GivenUpError
@@ -36,6 +43,9 @@ class Machine(Protocol):
 
     def plain(self, value: Any) -> Any:
         """The value itself, for one of a recorded run."""
+
+    def is_shared(self, value: Any) -> bool:
+        """Whether others may have the memory of an array of a recorded run, and not the array."""
 
     def start_of(self, arguments: Sequence[Any]) -> Any:
         """The beginning, now, of a call with these arguments in a recorded run."""
@@ -80,8 +90,6 @@ class Rules:
         self.name = name
 
 
-_IMMUTABLE = (int, float, complex, str, bytes, np.generic)
-
 MACHINES: list[Machine] = []
 
 
@@ -92,6 +100,21 @@ class UnexpectedError(GivenUpError):
     def __init__(self, site: Site, form: Form | None) -> None:
         self.site = site
         self.form = form
+
+    def did(self, expected: Form | None) -> str:
+        """What the call did. expected: what it was compiled to return."""
+        if isinstance(self.form, UnseenForm):
+            return "is come to for the first time"
+        if self.form is None:
+            return "changed what it was given"
+        return f"returned {self.form}, not {expected}, as it was compiled for"
+
+
+class ChangedResultError(UnexpectedError):
+    """A recorded call changed what another one has returned."""
+
+    def did(self, expected: Form | None) -> str:
+        return "changed what another one has returned"
 
 
 @functools.cache
@@ -123,9 +146,10 @@ class Recorded:
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         tree = (args, keywords)
         given = copied(tree)
-        result = self.function(*given[0], **given[1])
+        results = (self.function(*given[0], **given[1]),)
         self.check_unchanged(tree, given)
-        return self.checked(result, given, lambda value: value)
+        shared_results.watch(results, given, MACHINES[0])
+        return self.checked(results[0], given, lambda value: value)
 
     def checked(self, out: Any, given: Any, plain: Callable[[Any], Any]) -> Any:
         """A result, plain and in memory of its own, if it is what it must be. given: the arguments
@@ -138,6 +162,8 @@ class Recorded:
     def check_unchanged(self, before: Any, after: Any) -> None:
         if not is_same(before, after):
             raise UnexpectedError(self.site, None)
+        if not shared_results.are_unchanged():
+            raise ChangedResultError(self.site, None)
 
 
 class Differentiated:
@@ -165,7 +191,9 @@ class Differentiated:
         def of_active(*leaves: Any) -> tuple[Any, ...]:
             pairs = zip(self._active, leaves, strict=True)
             own = replaced(given, {steps: leaf for places, leaf in pairs for steps in places})
-            out = machine.followed(call.function)(*own[0], **own[1])
+            results = (machine.followed(call.function)(*own[0], **own[1]),)
+            shared_results.watch(results, own, machine)
+            (out,) = results
             after = [plain_tree(leaf, machine.plain) for leaf in leaves]
             call.check_unchanged(likes, after)
             found.append(call.checked(out, own, machine.plain))
@@ -199,102 +227,6 @@ class Pullback:
         (machine,) = MACHINES
         _, transposed = machine.vjp(lambda *given: self._pullback(given), self._outs)
         return _conformed(transposed(tuple(map(copied, tangents))), self._outs)
-
-
-# -- trees of arguments and results ----------------------------------------------------------------
-
-
-def leaves_of(tree: Any, is_leaf: Callable[[Any], bool]) -> Iterator[tuple[Steps, Any]]:
-    """The leaves of nested tuples, lists and dicts, and where they stand."""
-    if is_leaf(tree):
-        yield (), tree
-    elif isinstance(tree, (tuple, list)):
-        for number, item in enumerate(tree):
-            for steps, leaf in leaves_of(item, is_leaf):
-                yield (number, *steps), leaf
-    elif isinstance(tree, dict):
-        for key, item in tree.items():
-            for steps, leaf in leaves_of(item, is_leaf):
-                yield (key, *steps), leaf
-
-
-def at(tree: Any, steps: Steps) -> Any:
-    """What stands at a place of a tree."""
-    return functools.reduce(operator.getitem, steps, tree)
-
-
-def replaced(tree: Any, leaves: dict[Steps, Any], here: Steps = ()) -> Any:
-    """The tree with other leaves at some places."""
-    if here in leaves:
-        return leaves[here]
-    if type(tree) in (tuple, list):
-        return type(tree)(replaced(item, leaves, (*here, i)) for i, item in enumerate(tree))
-    if type(tree) is dict:
-        return {key: replaced(item, leaves, (*here, key)) for key, item in tree.items()}
-    return tree
-
-
-def copied(tree: Any, copies: dict[int, Any] | None = None) -> Any:
-    """The tree with memory of its own; what is one array or list in it is one in the copy. copies:
-    those made so far, by the identities of what they are of."""
-    copies = {} if copies is None else copies
-    if type(tree) is tuple:
-        return tuple(copied(item, copies) for item in tree)
-    if type(tree) not in (np.ndarray, list, dict):
-        return tree
-    found = copies.get(id(tree))
-    if found is None:
-        if type(tree) is np.ndarray:
-            found = overlaps.copied(tree)
-        elif type(tree) is list:
-            found = [copied(item, copies) for item in tree]
-        else:
-            found = {key: copied(item, copies) for key, item in tree.items()}
-        copies[id(tree)] = found
-    return found
-
-
-def plain_tree(tree: Any, plain: Callable[[Any], Any]) -> Any:
-    """The values themselves, of a result of a recorded run."""
-    tree = plain(tree)
-    if type(tree) in (tuple, list):
-        return type(tree)(plain_tree(item, plain) for item in tree)
-    return tree
-
-
-def plain_but(tree: Any, plain: Callable[[Any], Any], axes: Axes) -> Any:
-    """The values themselves, but for what must be arguments."""
-    if axes.argument is not None:
-        return tree
-    found = plain(tree)
-    if type(found) in (tuple, list) and len(found) == len(axes.items):
-        parts = zip(found, axes.items, strict=True)
-        return type(found)(plain_but(item, plain, below) for item, below in parts)
-    return plain_tree(found, plain)
-
-
-def owned(result: Any, axes: Axes) -> Any:
-    """A result in memory of its own: nobody knows who else has it. What is an argument is None."""
-    if axes.argument is not None:
-        return None
-    if not axes.items:
-        return copied(result)
-    parts = zip(result, axes.items, strict=True)
-    return type(result)(owned(item, below) for item, below in parts)
-
-
-def is_same(a: Any, b: Any) -> bool:
-    """Whether two trees of arguments are the same, the bytes of arrays compared."""
-    if type(a) is not type(b):
-        return False
-    if type(a) is np.ndarray:
-        like = a.dtype == b.dtype and a.shape == b.shape
-        return like and bool(a.tobytes() == b.tobytes())
-    if type(a) in (tuple, list):
-        return len(a) == len(b) and all(map(is_same, a, b))
-    if type(a) is dict:
-        return list(a) == list(b) and all(is_same(a[key], b[key]) for key in a)
-    return a is b or (isinstance(a, _IMMUTABLE) and bool(a == b or (a != a and b != b)))
 
 
 def _like(value: Any) -> Any:

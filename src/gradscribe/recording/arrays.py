@@ -165,6 +165,12 @@ def _note(value: RecordedArray | RecordedNumber) -> None:
         created.append(ref(value))
 
 
+def has_shared_memory(value: Any) -> bool:
+    """Whether others may have the memory of an array, though they have not the array."""
+    is_array = type(value) is RecordedArray
+    return is_array and (value._base is not None or value._memory.is_shared)
+
+
 RECORDED = (RecordedArray, RecordedNumber)
 
 PLAIN = (np.ndarray, np.memmap)

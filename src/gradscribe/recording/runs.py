@@ -21,7 +21,7 @@ from gradscribe.errors import AliasingError, ArgumentError, GradscribeError
 from gradscribe.ir.held import HOLD_NOTHING, reached
 from gradscribe.ir.overlaps import copied, copied_together, share_memory
 from gradscribe.ir.trees import flatten, unflatten
-from gradscribe.primitives.recorded_functions import is_same
+from gradscribe.primitives.argument_trees import is_same
 from gradscribe.recording import exits, foreign, methods
 from gradscribe.recording.arrays import (
     RecordedArray,

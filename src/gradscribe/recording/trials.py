@@ -18,8 +18,8 @@ import numpy as np
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.overlaps import copied
 from gradscribe.ir.probing import probe
+from gradscribe.primitives.argument_trees import is_same
 from gradscribe.primitives.contract_kinds import parameters
-from gradscribe.primitives.recorded_functions import is_same
 from gradscribe.recording.arrays import Memory, RecordedArray, constant, shown
 from gradscribe.recording.containers import Containers
 from gradscribe.recording.levels import Traced, opened, plain, refused, values_in

@@ -45,15 +45,10 @@ from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Opaque
 from gradscribe.primitives import observed
+from gradscribe.primitives.argument_trees import leaves_of
 from gradscribe.primitives.contracts import is_immutable
 from gradscribe.primitives.control import EFFECT
-from gradscribe.primitives.recorded_functions import (
-    NotRecordedError,
-    Recorded,
-    Site,
-    leaves_of,
-    unseen,
-)
+from gradscribe.primitives.recorded_functions import NotRecordedError, Recorded, Site, unseen
 from gradscribe.primitives.typing import TypeRuleError
 
 Compile = Callable[[Lowering, Any, Any, tuple[Any, ...], dict[str, Any]], Any]

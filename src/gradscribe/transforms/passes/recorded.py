@@ -15,6 +15,7 @@ from typing import Any
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Function, Operand, Operation, Value, callees, walk
 from gradscribe.ir.types import Array, Opaque, Scalar, Tuple, is_differentiable
+from gradscribe.primitives.argument_trees import leaves_of
 from gradscribe.primitives.control import EFFECT, GIVEN, ITEM, TUPLE
 from gradscribe.primitives.observed import Steps
 from gradscribe.primitives.recorded_functions import (
@@ -22,7 +23,6 @@ from gradscribe.primitives.recorded_functions import (
     NotRecordedError,
     Recorded,
     Rules,
-    leaves_of,
 )
 from gradscribe.transforms.analyses.opacity import Dependences
 

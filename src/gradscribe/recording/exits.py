@@ -4,7 +4,6 @@ afterwards it is the plain value."""
 
 from __future__ import annotations
 
-import copy
 import logging
 import re
 import sys
@@ -111,7 +110,8 @@ def hashed(self: RecordedNumber) -> int:
 def reduce(self: Recorded, protocol: Any = None) -> Any:
     if is_active(self):
         raise taken_out("pickling")
-    return copy.copy, (plain(self._present()),)
+    value = plain(self._present())
+    return value.__reduce__() if protocol is None else value.__reduce_ex__(protocol)
 
 
 def told(self: Recorded) -> Any:

@@ -103,16 +103,13 @@ def with_shared(function: Callee) -> Callee:
     their memory is seen. What it returns of these is what it was given."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        own: dict[int, Any] = {}
+        shared = _Shared()
         given = (
-            [_shared(value, own) for value in args],
-            {name: _shared(value, own) for name, value in kwargs.items()},
+            [shared.array(value) for value in args],
+            {name: shared.array(value) for name, value in kwargs.items()},
         )
         try:
-            found = unread.call(function, *given)
-            if type(found) is tuple:
-                return tuple([own.get(id(item), item) for item in found])
-            return own.get(id(found), found)
+            return shared.own(unread.call(function, *given))
         except Exception as error:
             if isinstance(error, GradscribeError) or not holds_active(given):
                 raise
@@ -124,26 +121,48 @@ def with_shared(function: Callee) -> Callee:
                     "use functions of NumPy on it, or make the call a `gs.primitive`",
                 )
             ) from None
+        finally:
+            shared.put_back()
 
     return call
 
 
-def _shared(value: Any, own: dict[int, Any]) -> Any:
-    """An array for one that records no derivative; also in place of an item of a list. own: takes
-    those that record, by the identity of these arrays."""
-    if type(value) is list:
-        for position, item in enumerate(value):
-            shared = _shared(item, own)
-            if shared is not item:
-                value[position] = shared
-        return value
-    if type(value) is tuple:
-        items = tuple([_shared(item, own) for item in value])
-        return items if any(map(operator.is_not, items, value)) else value
-    if type(value) is not RecordedArray or is_active(value):
-        return value
-    if value._memory.overlaps:
-        value._memory.check_overlap()
-    array = np.asarray(value)
-    own[id(array)] = value
-    return array
+class _Shared:
+    """What code that is not followed is given: an array for each that records no derivative, the
+    same wherever that stands, also in place of an item of a list as long as the code runs."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[int, Any] = {}
+        self._own: dict[int, Any] = {}
+        self._lists: list[list[Any]] = []
+
+    def array(self, value: Any) -> Any:
+        """What is given in the place of a value."""
+        if type(value) is list:
+            items = [self.array(item) for item in value]
+            if any(map(operator.is_not, items, value)):
+                value[:] = items
+                self._lists.append(value)
+            return value
+        if type(value) is tuple:
+            items = [self.array(item) for item in value]
+            return tuple(items) if any(map(operator.is_not, items, value)) else value
+        if type(value) is not RecordedArray or is_active(value):
+            return value
+        if id(value) not in self._arrays:
+            if value._memory.overlaps:
+                value._memory.check_overlap()
+            array = self._arrays[id(value)] = np.asarray(value)
+            self._own[id(array)] = value
+        return self._arrays[id(value)]
+
+    def own(self, found: Any) -> Any:
+        """A result, in which what was given is the program's own again."""
+        if type(found) is tuple:
+            return tuple([self._own.get(id(item), item) for item in found])
+        return self._own.get(id(found), found)
+
+    def put_back(self) -> None:
+        """Let the lists that were given hold the program's own arrays again."""
+        for items in self._lists:
+            items[:] = [self._own.get(id(item), item) for item in items]

@@ -6,7 +6,9 @@ import functools
 import operator
 from typing import Any
 
-from gradscribe.frontend.calls.operators import BINARY, COMPARE, UNARY
+import gast
+
+from gradscribe.frontend.calls.operators import BINARY, COMPARE, UNARY, compare
 from gradscribe.frontend.containers import known_integers
 from gradscribe.frontend.containers.stores import store_item
 from gradscribe.frontend.containers.subscripts import read_item
@@ -113,6 +115,13 @@ def _contains(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
     return lowering.membership(node, True, item, container)
 
 
+def _comparison(op: Any) -> handlers.Handler:
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        return compare(lowering, node, op, *arguments)
+
+    return handler
+
+
 def _call_itemgetter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     callee, owner = arguments
     _, keys = callee.value.__reduce__()
@@ -157,6 +166,8 @@ handlers.FUNCTIONS.update(
         operator.getitem: _getitem,
         operator.setitem: _setitem,
         operator.contains: _contains,
+        operator.is_: _comparison(gast.Is()),
+        operator.is_not: _comparison(gast.IsNot()),
         functools.partial: _partial,
         functools.wraps: _wraps,
         functools.update_wrapper: _update_wrapper,

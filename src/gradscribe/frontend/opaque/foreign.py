@@ -122,6 +122,8 @@ def call(
     seen = outside_reach.before(lowering, list(reached)) if may_run else {}
     lents = lent_containers.before_call(lowering, node, _name(callee), items, contract.keeps)
     known = lent_containers.objects_of(lents)
+    if contract.only_reads:
+        known = lent_containers.met_twice(lowering, [*arguments, *keywords.values()]) | known
     lowering.kept.keeps = contract.keeps
     tree = {
         "args": tuple(argument_of(lowering, item, known) for item in arguments),

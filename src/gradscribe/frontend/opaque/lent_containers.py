@@ -81,6 +81,18 @@ def before_call(
     return list(made.values())
 
 
+def met_twice(lowering: Lowering, items: Sequence[Any]) -> dict[Storage, Value]:
+    """The containers that a call which only reads is given at two places or more, as the objects
+    that it sees there: each is one, as in the program."""
+    found, twice = _reached(lowering, items)
+    given = [i for i in found if i.storage in twice and is_possible(lowering, i)]
+    lents = [_new(lowering, item) for item in reached(lowering, given)]
+    objects = objects_of(lents)
+    for lent in lents:
+        lent.bring_into_step(objects)
+    return objects
+
+
 def objects_of(lents: Iterable[Lent]) -> dict[Storage, Value]:
     return {lent.item.storage: lent.made for lent in lents}
 

@@ -18,7 +18,13 @@ import numpy as np
 from gradscribe.errors import CompiledCodeError, UnknownTypeError
 from gradscribe.frontend.kinds.varying import may_vary
 from gradscribe.frontend.memory import outside_reach
-from gradscribe.frontend.opaque import folded_calls, foreign, shown_calls, trial_calls
+from gradscribe.frontend.opaque import (
+    folded_calls,
+    foreign,
+    lent_containers,
+    shown_calls,
+    trial_calls,
+)
 from gradscribe.frontend.state.interruptions import unknown_type
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.run_time_arguments import argument_of
@@ -196,9 +202,10 @@ def emit(
         contract = seen_as or (UNKNOWN if is_led and callee in _STORING else HOLDS)
         node, given = lowering.frame.statement, (arguments, keywords)
         return foreign.call(lowering, node, callee, given, type_, contract)
+    made = {} if callee in shown_calls.TEXTS else lent_containers.met_twice(lowering, items)
     tree = {
-        "args": tuple(argument_of(lowering, item) for item in arguments),
-        "keywords": {key: argument_of(lowering, item) for key, item in keywords.items()},
+        "args": tuple(argument_of(lowering, item, made) for item in arguments),
+        "keywords": {key: argument_of(lowering, item, made) for key, item in keywords.items()},
         "type": type_,
     }
     return lowering.wrap(lowering.emit(primitive, tree, callee))

@@ -54,7 +54,7 @@ FUNCTIONS: tuple[Row, ...] = (
         "operator",
         COMPUTES,
         """
-        abs add and_ contains countOf eq floordiv ge gt index indexOf inv invert is_ is_not le
+        abs add and_ contains countOf eq floordiv ge gt index indexOf inv invert le
         length_hint lshift lt matmul mod mul ne neg not_ or_ pos pow rshift sub truediv truth xor
         """,
     ),

@@ -41,6 +41,43 @@ def test_plain_values_take_the_place_of_recorded_ones():
     assert log[1].tolist() == [2.0, 7.0], "a view is a view"
 
 
+@pytest.mark.parametrize("store", [setattr, type.__setattr__], ids=str)
+def test_attributes_of_classes_are_plain(store):
+    class Counted:
+        total = 0.0
+        array: Any = None
+
+    def loss(x):
+        for item in x:
+            store(Counted, "total", Counted.total + item)
+        Counted.array = 2 * x
+        return Counted.total * np.sum(Counted.array)
+
+    x = np.arange(3.0)
+    for _ in range(4):
+        Counted.total = 0.0
+        assert gs.grad(loss, compile=False)(x).tolist() == [12.0, 12.0, 12.0]
+        kept = [np.zeros(1) for _ in range(100)]  # in memory that was free
+        assert type(Counted.total) is np.float64 and Counted.total == 3.0
+        assert type(Counted.array) is np.ndarray and Counted.array.tolist() == [0.0, 2.0, 4.0]
+        assert len(kept) == 100
+
+
+def test_what_exceptions_hold_is_plain():
+    log = []
+
+    def loss(x):
+        try:
+            raise ValueError(2 * x, "text")
+        except ValueError as error:
+            log.append(error)
+        return np.sum(x)
+
+    gs.grad(loss, compile=False)(np.arange(3.0))
+    array, text = log[0].args
+    assert type(array) is np.ndarray and array.tolist() == [0.0, 2.0, 4.0] and text == "text"
+
+
 class Pair(NamedTuple):
     first: Any
     second: Any

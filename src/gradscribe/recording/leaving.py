@@ -2,8 +2,8 @@
 dicts, attributes and variables, arrays and numbers take the place of those that recorded. A tuple
 that holds some gives way to another one.
 
-Where they cannot be replaced, in a suspended generator, they stay, and are without derivative from
-then on.
+Where they cannot be replaced, in a suspended generator or an array of objects, they stay, and are
+without derivative from then on.
 """
 
 from __future__ import annotations
@@ -120,6 +120,8 @@ def _replace(holder: Any, known: dict[int, Any]) -> None:
         _in_sequence(holder, known)
     elif isinstance(holder, dict):
         _in_dict(holder, known)
+    elif isinstance(holder, BaseException) and id(holder.args) in known:
+        holder.args = known[id(holder.args)]
     elif not isinstance(holder, (RecordedArray, RecordedNumber, tuple)):
         _in_attributes(holder, known)
 
@@ -131,9 +133,13 @@ def _in_sequence(holder: Any, known: dict[int, Any]) -> None:
 
 
 def _in_dict(holder: Any, known: dict[int, Any]) -> None:
-    for key, item in list(holder.items()):
-        if id(item) in known:
-            holder[key] = known[id(item)]
+    found = {key: known[id(item)] for key, item in holder.items() if id(item) in known}
+    for cls in filter(lambda one: isinstance(one, type), gc.get_referrers(holder)):
+        if any(names is holder for names in gc.get_referents(vars(cls))):
+            for name in found:  # a class remembers what its attributes are
+                type.__setattr__(cls, name, found[name])
+            return
+    holder.update(found)
 
 
 def _in_cell(holder: CellType, known: dict[int, Any]) -> None:

@@ -131,10 +131,12 @@ def method(lowering: Lowering, owner: Any, name: str) -> BoundMethod | None:
         return None
     cls = class_of(owner)
     kind = in_class(cls, name, MISSING)
-    if _is_missing(lowering, cls, name, kind) or not isinstance(kind, types.FunctionType):
+    if _is_missing(lowering, cls, name, kind):
         return None
-    depend_on_class(lowering, cls, name, kind)
-    return BoundMethod(owner, name, kind)
+    is_function = isinstance(kind, types.FunctionType)
+    if is_function or isinstance(kind, types.WrapperDescriptorType):
+        depend_on_class(lowering, cls, name, kind)
+    return BoundMethod(owner, name, kind) if is_function else None
 
 
 def is_method_of_c(kind: Any) -> bool:

@@ -26,7 +26,8 @@ class Listing:
     comments: for the first statement of each run in a block that comes from one statement of the
         primal. What comes from the head of the `if` or loop around needs none.
     locations: where each statement comes from, as far as it comes from one of the primal.
-    blank_before: where the adjoint begins. catching: what the `try` blocks around handle.
+    blank_before: where the adjoint begins. catching: what the `try` blocks around handle, and
+        what others take down.
     """
 
     def __init__(self, plan: Plan, write: Expressions) -> None:

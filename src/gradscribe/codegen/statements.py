@@ -21,7 +21,7 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import IF, LOOP, Block, Operation, Value, walk
 from gradscribe.ir.flow import Carried, Loop
 from gradscribe.primitives.control import CAUGHT, ENTER, EXIT, attempted
-from gradscribe.primitives.raising import GivenUpError, is_attempt, may_refuse
+from gradscribe.primitives.raising import GivenUpError, is_attempt, may_refuse, taken_down
 
 _REPEATED_MOVES = 2
 """So many moves at the end of an iteration may stand before a `break`, too."""
@@ -86,8 +86,11 @@ class Statements(Listing):
 
     def _with(self, enter: Operation, following: Sequence[Operation]) -> int:
         """A `with` block; how many of the following operations were written with it."""
+        outer = self.catching
+        self.catching = [*outer, *taken_down(enter)]
         with self.nested() as body:
             length = self._within(following)
+        self.catching = outer
         if enter.callee is attempted:
             return length + self._finally(enter, body, following[length:])
         manager = self.write.operation(enter)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -82,6 +83,15 @@ def is_attempt(operation: Operation) -> bool:
     if operation.primitive is not IF:
         return False
     return any(o.primitive is control.CAUGHT for o in operation.regions[1].operations)
+
+
+def taken_down(operation: Operation) -> Classes:
+    """What the program takes down in the block that an operation enters: the warnings that are
+    shown there (see `warnings.catch_warnings`)."""
+    if operation.primitive is not control.ENTER or operation.callee is not warnings.catch_warnings:
+        return ()
+    record = operation.attributes["keywords"].get("record", False)
+    return () if record is False else (RuntimeWarning,)
 
 
 def may_raise(operation: Operation, caught: Classes, around: Iterable[Operation] = ()) -> bool:

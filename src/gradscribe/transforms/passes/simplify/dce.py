@@ -29,7 +29,7 @@ from gradscribe.ir.roles import is_derived
 from gradscribe.ir.types import Array, Collected, Scalar, Type
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.primitives.control import ENTER, EXIT, RESUMED
-from gradscribe.primitives.raising import is_attempt, may_raise
+from gradscribe.primitives.raising import is_attempt, may_raise, taken_down
 
 Item = TypeVar("Item")
 
@@ -49,6 +49,7 @@ class _Liveness:
 
     _sources: for each value that an operation defines, the operation and the values that it is
         made of. _control: what an operation with regions needs besides, whatever is read of it.
+    _taken_down: of each block of a manager around, what the program takes down in it.
     """
 
     def __init__(self, function: Function, keep_ranges: bool) -> None:
@@ -61,6 +62,7 @@ class _Liveness:
         self._parents: dict[Operation, Operation | None] = {}
         self._loops: list[Operation] = []
         self._kept: dict[Operation, set[int]] = {}
+        self._taken_down: list[tuple[type[BaseException], ...]] = []
         effects: list[Operation] = []
         self._scan(function.body, None, effects)
         for operation in effects:
@@ -71,6 +73,7 @@ class _Liveness:
 
     def _scan(self, block: Block, parent: Operation | None, effects: list[Operation]) -> None:
         parents, sources = self._parents, self._sources
+        outer = list(self._taken_down)
         for operation in block.operations:
             parents[operation] = parent
             if operation.regions:
@@ -82,9 +85,20 @@ class _Liveness:
             else:
                 for result in operation.results:
                     sources[result] = (operation, operation.operands)
-                lasts = operation.primitive.lasting and not is_derived(operation)
-                if operation.primitive.effect or lasts or _calls_effect(operation):
+                if operation.primitive is ENTER:
+                    self._taken_down.append(taken_down(operation))
+                elif operation.primitive is EXIT and self._taken_down:
+                    self._taken_down.pop()
+                if operation.primitive.effect or _calls_effect(operation) or self._lasts(operation):
                     effects.append(operation)
+        self._taken_down = outer
+
+    def _lasts(self, operation: Operation) -> bool:
+        """Whether an operation of the program is done, needed or not."""
+        if is_derived(operation):
+            return False
+        caught = tuple(chain.from_iterable(self._taken_down))
+        return operation.primitive.lasting or (bool(caught) and may_raise(operation, caught))
 
     def _attempted(self, operation: Operation) -> list[Operation]:
         """The operations in a `try` whose exceptions decide what is done: those of the program."""

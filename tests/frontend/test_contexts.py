@@ -386,3 +386,83 @@ def test_the_methods_of_managers_are_those_of_the_class(make):
     value, gradient = gs.value_and_grad(f)(np.array([2.0]))
     assert value == f(np.array([2.0]))
     assert gradient == value / 2
+
+
+def logarithm_or_double(x):
+    try:
+        with np.errstate(all="raise"):
+            y = np.log(x - 0.6)
+    except FloatingPointError:
+        y = x * x
+    return np.sum(y * x)
+
+
+def tried_under_a_manager(x):
+    with np.errstate(all="raise"):
+        try:
+            y = np.log(x - 0.6)
+        except FloatingPointError:
+            y = x * x
+    return np.sum(y * x)
+
+
+def tried_in_a_loop(x):
+    t = 1.0
+    with np.errstate(invalid="raise"):
+        for i in range(3):
+            try:
+                t = t + np.sqrt(x[i] - 0.6)
+            except FloatingPointError:
+                t = t * x[i] * x[i]
+    return t
+
+
+@pytest.mark.parametrize("first", [0.5, 0.9])
+@pytest.mark.parametrize("function", [logarithm_or_double, tried_under_a_manager, tried_in_a_loop])
+def test_each_column_is_computed_under_the_managers_around(function, first: float) -> None:
+    x = np.array([first, 1.2, 0.7])
+    expected = gs.grad(function, compile=False)(x)
+    hessian = gs.hessian(function, compile=False)(x)
+    for transform in (gs.grad, gs.jacfwd, gs.jacrev):
+        np.testing.assert_allclose(transform(function)(x), expected)
+    for gradient in (gs.hessian(function), gs.jacfwd(gs.grad(function))):
+        np.testing.assert_allclose(gradient(x), hessian)
+
+
+def test_forward_mode_through_warnings_that_are_handled_is_refused() -> None:
+    def f(x):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                y = np.log(x - 0.6)
+            except RuntimeWarning:
+                y = x * 2
+        return np.sum(y * x)
+
+    x = np.array([0.5, 1.2])
+    np.testing.assert_allclose(gs.grad(f)(x), 4 * x)
+    with pytest.raises(UnsupportedError, match="forward mode through a loop or branch that draws"):
+        gs.jacfwd(f)(x)
+
+
+def warned_of_unused(x):
+    with warnings.catch_warnings(record=True) as record:
+        warnings.simplefilter("always")
+        np.log(x - 1.0)
+    return len(record) * x[0]
+
+
+def warned_of_no_items(x):
+    with warnings.catch_warnings(record=True) as record:
+        warnings.simplefilter("always")
+        for i in range(2):
+            np.mean(x[: i - 1])
+    return x[1] if record else x[0]
+
+
+@pytest.mark.parametrize("function", [warned_of_unused, warned_of_no_items])
+def test_what_is_warned_of_is_taken_down(function) -> None:
+    x = np.array([0.5, 2.0])
+    value, gradient = gs.value_and_grad(function)(x)
+    assert value == function(x)
+    np.testing.assert_array_equal(gradient, gs.grad(function, compile=False)(x))

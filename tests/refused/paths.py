@@ -105,6 +105,23 @@ class Stop(Exception):
         self.value = value
 
 
+@refused("`__cause__` is read of an exception: what it was raised by is not followed", X)
+def cause_of_an_exception(x):
+    try:
+        try:
+            raise KeyError("a")
+        except KeyError as first:
+            raise ValueError("b") from first
+    except ValueError as second:
+        return x[0] if second.__cause__ is None else x[1]
+
+
+@refused("`np.errstate(call=…)` calls a function wherever numbers are computed", X)
+def function_called_at_errors(x):
+    with np.errstate(all="call", call=print):
+        return np.sum(np.log(x - 1.0))
+
+
 @refused("`y` from outside is stored to under `no_grad`", X)
 def stored_under_no_grad(x):
     y = x * 2

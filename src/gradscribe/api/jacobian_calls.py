@@ -38,6 +38,7 @@ from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Opaque, Scalar, is_complex, is_differentiable
 from gradscribe.ir.types import Sequence as ListOf
 from gradscribe.primitives.gauge import determined
+from gradscribe.primitives.raising import is_attempt
 from gradscribe.primitives.typing import dims_of, product
 from gradscribe.transforms import tangent
 from gradscribe.transforms.analyses.activity import active_values
@@ -275,7 +276,7 @@ def _computing(
     more = tuple(Parameter(f"drawn_{i}", Leaf(), (value,)) for i, value in enumerate(drawn))
     body = replace(block, parameters=(*block.parameters, *drawn))
     function = replace(function, parameters=(*function.parameters, *more), body=body)
-    if effect_of(function) is not None:
+    if effect_of(function) is not None or any(map(is_attempt, walk(body))):
         lowering.unsupported(
             node,
             "forward mode through a loop or branch that draws random numbers, reads or calls code "

@@ -24,7 +24,8 @@ from gradscribe.frontend.values.values import DictRef, ListRef, ObjectRef, Stati
 from gradscribe.ir.core import Block, Function, Operation, Parameter, Value, walk
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree, count_leaves
 from gradscribe.ir.types import is_differentiable
-from gradscribe.primitives.control import RAISE
+from gradscribe.primitives.control import ENTER, EXIT, RAISE
+from gradscribe.primitives.raising import is_attempt
 from gradscribe.transforms.analyses.def_use import DefUse
 from gradscribe.transforms.tangent.signature import unused
 
@@ -236,7 +237,30 @@ def divided(
                 reached.update(operation.results)
                 stored |= own
                 stored |= {c for c in structure.stored if structure.stores_to(operation, c)}
-    return tuple(o for o in operations if o not in rest), tuple(o for o in operations if o in rest)
+    before = {o: None for o in operations if o not in rest}
+    for around, inside in _surroundings(operations):
+        if not rest.keys().isdisjoint(inside):
+            rest |= dict.fromkeys(around)
+            if before.keys().isdisjoint(inside):
+                before = {o: None for o in before if o not in around}
+    return tuple(o for o in operations if o in before), tuple(o for o in operations if o in rest)
+
+
+def _surroundings(
+    operations: Sequence[Operation],
+) -> Iterator[tuple[Sequence[Operation], Sequence[Operation]]]:
+    """What operations are done under, with these: the beginnings and ends of blocks of managers,
+    those within others first; the beginnings of what is tried."""
+    opened: list[int] = []
+    definition = {result: o for o in operations for result in o.results}
+    for number, operation in enumerate(operations):
+        if operation.primitive is ENTER:
+            opened.append(number)
+        elif operation.primitive is EXIT and opened:
+            start = opened.pop()
+            yield (operations[start], operation), operations[start + 1 : number]
+        elif is_attempt(operation):
+            yield (definition[operation.operands[0]],), (operation,)
 
 
 def _makers(operations: Sequence[Operation], values: Iterable[Value]) -> set[Operation]:

@@ -232,11 +232,24 @@ def _kept_class(cls: Any) -> handlers.Handler:
     return handler
 
 
+_kept_errstate = _kept_class(np.errstate)
+
+
+def _errstate(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    if keywords.get("call", Static(None)) != Static(None):
+        lowering.unsupported(
+            node,
+            "`np.errstate(call=…)` calls a function wherever numbers are computed",
+            'use `np.errstate(all="raise")`, and catch the `FloatingPointError`',
+        )
+    return _kept_errstate(lowering, node, arguments, keywords)
+
+
 def _nullcontext(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     given = (*arguments, *keywords.values(), Static(None))
     return Manager("null", given[:1])
 
 
-handlers.FUNCTIONS[np.errstate] = _kept_class(np.errstate)
+handlers.FUNCTIONS[np.errstate] = _errstate
 handlers.FUNCTIONS[warnings.catch_warnings] = _kept_class(warnings.catch_warnings)
 handlers.FUNCTIONS[contextlib.nullcontext] = _nullcontext

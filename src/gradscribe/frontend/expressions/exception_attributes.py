@@ -28,6 +28,12 @@ def attribute(lowering: Lowering, node: Any, owner: Value, name: str) -> Any:
     """`owner.name` of an exception."""
     if name == "__traceback__":  # where it was raised, not what it carries
         return unknown.attribute(lowering, owner, name)
+    if name in _RAISING:
+        lowering.unsupported(
+            node,
+            f"`{name}` is read of an exception: what it was raised by is not followed",
+            "keep what you need of the first exception in a variable",
+        )
     made = lowering.builder.definition(owner)
     if made is None or not makes_exception(made.callee):
         return _refuse(lowering, node, name)
@@ -38,6 +44,10 @@ def attribute(lowering: Lowering, node: Any, owner: Value, name: str) -> Any:
     given = map_operands(made.attributes["args"], lambda operand: made.operands[operand.index])
     items = tuple(map(_item, given))
     return _refuse(lowering, node, name) if None in items else TupleOf(items)
+
+
+_RAISING = frozenset({"__cause__", "__context__", "__suppress_context__", "__notes__"})
+"""What an exception is told where it is raised, and where it is handled."""
 
 
 def _item(argument: Any) -> Any:

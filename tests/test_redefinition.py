@@ -3,6 +3,8 @@ the program as it is then."""
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import functools
 import linecache
 import os
@@ -13,8 +15,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 import gradscribe as gs
+from gradscribe.errors import UnsupportedError
 
 X = 1.7
 
@@ -430,3 +434,74 @@ def test_a_comparison_that_a_class_gets_later() -> None:
     assert [gradient(x).tolist() for gradient in gradients] == [[0.0, 1.0], [1.0, 0.0]]
     Kind.__eq__ = lambda self, other: True  # type: ignore[method-assign,assignment]
     assert [gradient(x).tolist() for gradient in gradients] == [[1.0, 0.0], [0.0, 0.0]]
+
+
+def _right_operator():
+    class Base:
+        def __init__(self, v):
+            self.v = v
+
+        def __add__(self, other):
+            return Base(self.v + other.v)
+
+    class Derived(Base):
+        pass
+
+    def gains():
+        Derived.__radd__ = lambda self, other: Base(self.v * other.v)
+
+    return lambda x: (Base(x[0]) + Derived(x[1])).v, gains
+
+
+def _property_of_a_local_object():
+    class Held:
+        def __init__(self, v):
+            self.v = v
+
+    def gains():
+        Held.v = property(lambda self: 3.0, lambda self, v: None)
+
+    return lambda x: Held(x[0]).v * x[1], gains
+
+
+def _step_after_the_fields():
+    @dataclasses.dataclass
+    class Held:
+        v: float
+
+    def gains():
+        Held.__post_init__ = lambda self: setattr(self, "v", 7.0)  # which nothing calls
+
+    return lambda x: Held(x[0]).v, gains
+
+
+@pytest.mark.parametrize(
+    "make", [_right_operator, _property_of_a_local_object, _step_after_the_fields]
+)
+def test_what_a_class_gets_later(make: Any) -> None:
+    function, gains = make()
+    x = np.array([0.5, 1.5])
+    gradient = gs.value_and_grad(function)
+    assert gradient(x)[0] == function(x)
+    gains()
+    assert gradient(x)[0] == function(x)
+
+
+@pytest.mark.parametrize(
+    "name", ["__getattr__", "__deepcopy__", "__reduce_ex__"], ids=lambda name: name.strip("_")
+)
+def test_what_a_class_gets_later_that_is_refused(name: str) -> None:
+    class Held:
+        def __init__(self, v):
+            self.v = v
+
+    held = Held([2.0])
+
+    def function(x):
+        return copy.deepcopy(held).v[0] * (x[0] if hasattr(held, "other") else x[1])
+
+    gradient = gs.value_and_grad(function)
+    assert gradient(np.ones(2))[0] == 2.0
+    setattr(Held, name, lambda self, *_: 3.0)
+    with pytest.raises(UnsupportedError):
+        gradient(np.ones(2))

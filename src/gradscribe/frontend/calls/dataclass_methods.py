@@ -59,7 +59,8 @@ def initialize_dataclass(
             later.append(item)
         else:
             object_stores.store_plainly(lowering, node, owner, field.name, item)
-    after = class_attributes.method(lowering, owner, "__post_init__")
+    calls = "__post_init__" in function.__code__.co_names  # was there when the class was made
+    after = class_attributes.method(lowering, owner, "__post_init__") if calls else None
     if after is not None:
         lowering.call(node, after, tuple(later), {})
     return Static(None)

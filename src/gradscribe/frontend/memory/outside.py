@@ -27,7 +27,7 @@ from gradscribe.frontend.memory.outside_kinds import (
     is_of_scipy,
     is_transformed,
 )
-from gradscribe.frontend.state.dependencies import depend, resolve
+from gradscribe.frontend.state.dependencies import depend, depend_on_names, resolve
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     PLAIN_NUMBERS,
@@ -90,6 +90,7 @@ def external(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Any
         receiver = external(lowering, value.__self__, path.attribute("__self__"), name)
         return BoundMethod(receiver, value.__name__, value.__func__)
     depend(lowering, path, type(value), "class")
+    depend_on_names(lowering, type(value))
     if isinstance(value, functools.partial):
         return partial_of(lowering, value, path, name)
     found = ObjectRef(value, path, name=name)

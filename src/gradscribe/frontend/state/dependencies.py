@@ -52,6 +52,16 @@ def depend(
     lowering.outside.dependencies[path.place, kind, names] = Dependency(path, value, kind)
 
 
+def depend_on_names(lowering: Lowering, cls: type) -> None:
+    """Make it a condition of each call that a class, its bases and its metaclass have the names
+    that they have now: what an object does depends also on what its class has not."""
+    metaclass: type = type(cls)
+    for base in (*cls.__mro__, *metaclass.__mro__):
+        if not is_library(base):
+            path = AccessPath(base).attribute("__dict__")
+            depend(lowering, path, tuple(base.__dict__), "keys")
+
+
 def _is_made_when_read(value: Any) -> bool:
     """Whether Python makes another object, equal to this one, each time that it is read: a method
     in C, bound to its receiver."""
@@ -83,6 +93,8 @@ def resolve(lowering: Lowering, path: AccessPath, value: Any) -> None:
     or, where that is a closure, to one that was made by the same `def`."""
     if not _is_closure(value):
         depend(lowering, path, value)
+        if isinstance(value, type):
+            depend_on_names(lowering, value)
         return
     _, paths = lowering.outside.closures.setdefault(id(value), (value, {}))
     paths[path.place] = path

@@ -20,7 +20,7 @@ from gradscribe.frontend.values.values import (
     Static,
     Super,
 )
-from gradscribe.ir.probing import has, in_class, probe
+from gradscribe.ir.probing import in_class, probe
 
 MISSING: Any = object()
 """Stands for what a class does not have."""
@@ -35,17 +35,10 @@ def is_data_descriptor(kind: Any) -> bool:
     return any(isinstance(method, types.FunctionType) for method in methods)
 
 
-def _is_missing(lowering: Lowering, cls: type, name: str, kind: Any) -> bool:
-    """Whether a class has nothing under a name; then it must stay so."""
-    if kind is MISSING and not dependencies.is_library(cls) and not has(cls, name):
-        dependencies.depend(lowering, AccessPath(cls), name, "absent")
-    return kind is MISSING
-
-
 def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) -> Any:
     """An attribute of the class, as it is seen through an object of it, or None."""
     kind = in_class(cls, name, MISSING)
-    if _is_missing(lowering, cls, name, kind):
+    if kind is MISSING:
         return None
     if isinstance(kind, property):
         depend_on_class(lowering, cls, name, kind)
@@ -131,12 +124,10 @@ def method(lowering: Lowering, owner: Any, name: str) -> BoundMethod | None:
         return None
     cls = class_of(owner)
     kind = in_class(cls, name, MISSING)
-    if _is_missing(lowering, cls, name, kind):
+    if not isinstance(kind, types.FunctionType):
         return None
-    is_function = isinstance(kind, types.FunctionType)
-    if is_function or isinstance(kind, types.WrapperDescriptorType):
-        depend_on_class(lowering, cls, name, kind)
-    return BoundMethod(owner, name, kind) if is_function else None
+    depend_on_class(lowering, cls, name, kind)
+    return BoundMethod(owner, name, kind)
 
 
 def is_method_of_c(kind: Any) -> bool:

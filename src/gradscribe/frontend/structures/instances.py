@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradscribe.frontend.memory import kept_variables
+from gradscribe.frontend.state.dependencies import depend_on_names
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     Cell,
@@ -59,6 +60,7 @@ def set_attribute(lowering: Lowering, owner: Object, name: str, item: Any) -> No
 
 def new_instance(lowering: Lowering, cls: type, fields: dict[str, Any]) -> InstanceRef:
     """An object with these attributes."""
+    depend_on_names(lowering, cls)
     owner = InstanceRef(cls, Storage(), {})
     lowering.contents[owner.storage] = {}
     for name, item in fields.items():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import ctypes
 import functools
+import io
 import sys
 from typing import ClassVar
 
@@ -351,6 +353,77 @@ def test_what_a_callback_changes_is_read_or_refused(name, way):
 @pytest.mark.parametrize("name", STORED)
 def test_what_is_stored_before_a_callback_reads_it_is_seen_or_refused(name, way):
     is_right_or_refused(STORED[name], way)
+
+
+class Written:
+    """Is told what is written, and counts that."""
+
+    def __init__(self):
+        self.count, self.weights = 0, np.ones(2)
+
+    def write(self, text):
+        self.count += len(text)
+
+    def __getitem__(self, key):
+        self.count += 1
+        self.weights[0] += 1.0
+        return "q"
+
+
+class Device(io.RawIOBase):
+    def __init__(self):
+        self.count = 0
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        self.count += len(data)
+        return len(data)
+
+
+def _of_a_writer():
+    written = Written()
+
+    def function(x):
+        csv.writer(written).writerow([1, "a"])
+        return x[0] * written.count
+
+    return function
+
+
+def _of_a_buffer():
+    device = Device()
+    buffered = io.BufferedWriter(device)
+
+    def function(x):
+        buffered.write(b"abc")
+        buffered.flush()
+        return x[0] * device.count
+
+    return function
+
+
+def _of_a_text():
+    written = Written()
+
+    def function(x):
+        before = np.sum(written.weights * x)
+        text = "{a}".format_map(written)
+        return before + len(text) * np.sum(written.weights * x)
+
+    return function
+
+
+@pytest.mark.parametrize("options", [{}, {"compile": "auto"}, {"compile": False}], ids=str)
+@pytest.mark.parametrize("make", [_of_a_writer, _of_a_buffer, _of_a_text])
+def test_what_methods_change_that_code_in_c_calls(make, options):
+    value, function = make()(X), make()
+    if not options:
+        with pytest.raises(GradscribeError, match="is both read and changed"):
+            gs.grad(function)(X)
+        return
+    assert gs.value_and_grad(function, **options)(X)[0] == value
 
 
 def test_callbacks_that_touch_nothing_of_the_program_compile():

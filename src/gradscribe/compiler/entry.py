@@ -300,6 +300,7 @@ _CHECKS: dict[str, Callable[[_Names, Dependency], str]] = {
     "code": _same_code,
     "length": _same_length,
     "keys": _same_keys,
+    "names": _same_keys,
     "same": _one_object,
     "other": _two_objects,
     "distinct": _different_objects,

@@ -132,6 +132,7 @@ DependencyKind = Literal[
     "code",
     "length",
     "keys",
+    "names",
     "same",
     "other",
     "distinct",
@@ -150,11 +151,11 @@ class Dependency:
     code and the namespace of `value`: paths from that function lead from the one that is found.
     equality: to an equal value (strings, flags, None). class: to an object whose class is `value`.
     code: to a function whose `__code__` is `value`. length, keys: to a container of so many items,
-    of these keys. same, other: to the very object, or to another one, than the path `value` does.
-    distinct: the path, and those that are `value`, lead to different objects. present, absent: to
-    an object that has, or has not, an attribute `value`. without: to a dict without the key
-    `value`. shows: to what shows something to the code of the user's that is `value` (see
-    `primitives.users_code`).
+    of these keys. names: to the attributes of a class, which have these names. same, other: to the
+    very object, or to another one, than the path `value` does. distinct: the path, and those that
+    are `value`, lead to different objects. present, absent: to an object that has, or has not, an
+    attribute `value`. without: to a dict without the key `value`. shows: to what shows something to
+    the code of the user's that is `value` (see `primitives.users_code`).
     """
 
     path: AccessPath

@@ -77,6 +77,13 @@ def changing_making(cls: type) -> list[Any]:
     return [function for function in found if may_change(function, is_making=True)]
 
 
+def changing_methods(cls: type) -> list[Any]:
+    """What the objects of a class do when they are used, in Python, that may change something."""
+    names = dict.fromkeys(name for base in cls.__mro__ for name in vars(base))
+    found = _in_python(cls, (name for name in names if name not in _MAKING))
+    return [function for function in found if may_change(function)]
+
+
 def _in_python(cls: type, names: Iterable[str]) -> list[Any]:
     """The methods of these names that the user has written."""
     found = (in_class(cls, name) for name in names)

@@ -17,7 +17,8 @@ import numpy as np
 
 from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.memory import outside_reach
-from gradscribe.frontend.state.dependencies import depend
+from gradscribe.frontend.memory.outside_functions import functions_of
+from gradscribe.frontend.state.dependencies import depend, is_library
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import ObjectRef, Static, TupleOf
 from gradscribe.ir.core import Method, Value
@@ -25,10 +26,19 @@ from gradscribe.ir.probing import in_class, probe
 from gradscribe.ir.types import Opaque
 from gradscribe.primitives import log_calls
 from gradscribe.primitives.contract_kinds import SHOWN, UNKNOWN, Contract
-from gradscribe.primitives.users_code import changing_making, changing_text, shows, users_code
+from gradscribe.primitives.users_code import (
+    changing_making,
+    changing_methods,
+    changing_text,
+    may_change,
+    shows,
+    users_code,
+)
 
 TEXTS = frozenset({str, repr, ascii, format})
 """Functions that show a value; nobody expects a derivative of what they give."""
+
+ASKING = frozenset({isinstance, issubclass, type, operator.is_, operator.is_not})
 
 
 class Call(NamedTuple):
@@ -62,7 +72,23 @@ def seen(
         target = receiver.target if isinstance(receiver, ObjectRef) else None
         if log_calls.goes_through_others(function, target):
             return Call(log_calls.only_shown, (Static(function), *arguments))
+    if function not in ASKING:
+        is_own = isinstance(receiver, ObjectRef) and not is_library(type(receiver.target))
+        _note_methods(lowering, given[1:] if is_own else given, probe(function, "__name__", ""))
     return Call(callee, arguments)
+
+
+def _note_methods(lowering: Lowering, given: Sequence[Any], name: str) -> None:
+    """Note what objects from outside may change that code in C is given: it may call their methods,
+    or those of what they hold, such as a file."""
+    for item in _objects(given):
+        if not isinstance(item, ObjectRef):
+            continue
+        if changing_methods(type(item.target)):
+            outside_reach.note_objects(lowering, [item.target], name)
+        elif is_library(type(item.target)):
+            found = filter(may_change, functions_of(item.target))
+            outside_reach.note(lowering, list(map(Static, found)))
 
 
 def is_seen(

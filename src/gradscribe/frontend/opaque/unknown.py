@@ -215,11 +215,9 @@ def _is_known(callee: Any) -> bool:
     """Whether it is known what a call runs of its arguments: a method, nothing, what makes a text
     of them."""
     is_exception = isinstance(callee, type) and issubclass(callee, BaseException)
-    return isinstance(callee, Method) or is_exception or callee in _ASKING
+    is_known = callee in shown_calls.ASKING or callee in shown_calls.TEXTS
+    return isinstance(callee, Method) or is_exception or is_known
 
-
-_ASKING = frozenset({isinstance, issubclass, type, operator.is_, operator.is_not})
-_ASKING |= shown_calls.TEXTS
 
 _OPERATORS = "iadd isub imul imatmul itruediv ifloordiv imod ipow iand ior ixor ilshift irshift"
 _STORING = frozenset({operator.setitem, operator.delitem, setattr, delattr}) | {

@@ -59,7 +59,7 @@ def depend_on_names(lowering: Lowering, cls: type) -> None:
     for base in (*cls.__mro__, *metaclass.__mro__):
         if not is_library(base):
             path = AccessPath(base).attribute("__dict__")
-            depend(lowering, path, tuple(base.__dict__), "keys")
+            depend(lowering, path, tuple(base.__dict__), "names")
 
 
 def _is_made_when_read(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -147,24 +148,32 @@ def augmented_statement(lowering: Lowering, node: Any) -> None:
         return
     read = gast.Name(target.id, gast.Load(), None, None)
     current = lowering.expression(gast.copy_location(read, target))
-    changed = _augmented_value(lowering, node, callee, current)
-    if changed is not current:
-        assign(lowering, target, changed)
+    _augment_by(lowering, node, callee, current, lambda changed: assign(lowering, target, changed))
 
 
-def _augmented_value(lowering: Lowering, node: Any, callee: Any, current: Any) -> Any:
-    """What `current op= node.value` binds: `current` itself where that is changed in place."""
-    item = lowering.expression(node.value)
-    return for_each_kind(
-        lowering, node, (item,), lambda one: _augmented_by(lowering, node, callee, current, one)
-    )
+def _augment_by(
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    current: Any,
+    store: Callable[[Any], None],
+    *,
+    owner: Any = None,
+    always: bool = False,
+) -> None:
+    """`current op= node.value`: what that gives is stored where it is not `current` itself, changed
+    in place (always: in any case). owner: what `current` is an item of."""
 
+    def changed_by(current: Any, item: Any) -> Static:
+        current = outside.opened(lowering, current)
+        if not isinstance(current, (Ref, ListRef)):
+            tensors.refuse_shared_number(lowering, node, current, owner)
+        changed = _changed_by(lowering, node, callee, current, item)
+        if always or changed is not current:
+            store(changed)
+        return Static(None)
 
-def _augmented_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: Any) -> Any:
-    current = outside.opened(lowering, current)
-    if not isinstance(current, (Ref, ListRef)):
-        tensors.refuse_shared_number(lowering, node, current)
-    return _changed_by(lowering, node, callee, current, item)
+    for_each_kind(lowering, node, (current, lowering.expression(node.value)), changed_by)
 
 
 def _changed_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: Any) -> Any:
@@ -222,37 +231,23 @@ _CHANGING_SETS = {
 def _augment_attribute(lowering: Lowering, node: Any, owner: Any, callee: Any) -> None:
     target = node.target
     current = lowering.attribute(target, owner, target.attr)
-    changed = _augmented_value(lowering, node, callee, current)
-    if changed is not current or class_attributes.is_computed(owner, target.attr):
-        object_stores.store(lowering, target, owner, target.attr, changed)
+    always = class_attributes.is_computed(owner, target.attr)
+    store = functools.partial(object_stores.store, lowering, target, owner, target.attr)
+    _augment_by(lowering, node, callee, current, store, always=always)
 
 
 def _augment_item(lowering: Lowering, node: Any, owner: Any, callee: Any, place: Any) -> None:
     old = read_item(lowering, node, owner, place)
-    item = lowering.expression(node.value)
-    for_each_kind(
-        lowering,
-        node,
-        (item,),
-        lambda one: _augment_item_by(lowering, node, callee, owner, place, old, one),
-    )
-
-
-def _augment_item_by(
-    lowering: Lowering, node: Any, callee: Any, owner: Any, place: Any, old: Any, item: Any
-) -> Static:
     if isinstance(owner, Ref) and getattr(owner, "array", None) is None:
         view = part_of(owner, step_of(lowering, node, place))
-        augment(lowering, node, view, callee, item)
-        return Static(None)
-    old = outside.opened(lowering, old)
-    if not isinstance(old, (Ref, ListRef)):
-        tensors.refuse_shared_number(lowering, node, old, owner)
-    changed = _changed_by(lowering, node, callee, old, item)
-    is_item = isinstance(owner, (ListRef, DictRef)) and not isinstance(place, slice)
-    if changed is not old or not is_item:
-        store_item(lowering, node, owner, place, changed)
-    return Static(None)
+        item = lowering.expression(node.value)
+        for_each_kind(
+            lowering, node, (item,), lambda one: augment(lowering, node, view, callee, one)
+        )
+        return
+    always = not isinstance(owner, (ListRef, DictRef)) or isinstance(place, slice)
+    store = functools.partial(store_item, lowering, node, owner, place)
+    _augment_by(lowering, node, callee, old, store, owner=owner, always=always)
 
 
 def delete_statement(lowering: Lowering, node: Any) -> None:

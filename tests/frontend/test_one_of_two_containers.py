@@ -250,3 +250,34 @@ def test_a_dict_from_outside_that_is_one_of_two_is_changed_where_it_is() -> None
     value, gradient = gs.value_and_grad(function)(np.array([0.5, 1.5, -0.5]))
     assert (value, gradient.tolist()) == (0.5 * 1.5 - 1.0, [1.5, 0.5, 2.0])
     assert (BASE["a"], OTHER["a"]) == (1.5, 2.0)
+
+
+AUGMENTED = {
+    "item": "d = [k, l]; d[0] = l if x[0] > 0 else k; d[0] += [x[2]]",
+    "attribute": "h = Held(k); h.a = l if x[0] > 0 else k; h.a += [x[2]]; d = [h.a]",
+    "product": "d = {'a': l if x[0] > 0 else k}; d['a'] *= 2; d = [d['a']]",
+    "array": "k, l = x * x, x * 2.0; d = [l if x[0] > 0 else k]; d[0] += x[1]; d[0][0] *= 3.0",
+}
+
+
+@pytest.mark.parametrize("change", AUGMENTED.values(), ids=AUGMENTED)
+def test_an_item_that_is_one_of_two_is_augmented_in_place(change: str) -> None:
+    read = "return sum(k) + 2 * sum(l) + 3 * sum([sum(q) for q in d]) + len(k) * x[1]"
+    check(program_of("k, l = [x[1]], [x[0], x[1]]", *change.split("; "), read))
+
+
+def test_what_says_where_it_is_stored_may_be_made_of_what_is_stored_to() -> None:
+    def function(x, s, n):
+        y = np.zeros(3)
+        if x[0] > 0.0:
+            y[y * 2.0 > -0.3] = 0.25
+        for _ in range(n):
+            if s > 0.5:
+                x = y
+        return np.sum(x**2) + 3.0 * x[0]
+
+    for point in POINTS:
+        for s in (0.2, 0.7):
+            found = gs.grad(function, (0, 1))(point, s, 2)
+            expected = gs.grad(function, (0, 1), compile=False)(point, s, 2)
+            np.testing.assert_allclose(found[0], expected[0])

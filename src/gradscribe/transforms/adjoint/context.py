@@ -21,13 +21,14 @@ class Context:
     restored: the arrays (chains) whose stores are undone. recomputed: the values of nested blocks
     that are computed again in any case. wanted: the chains found to be read by the adjoint in a
     nested block, to be restored in the next sweep. kept: the values of nested blocks that were
-    exported. swept: the operations whose mirror is already written. masked: the cotangents that a
-    mask has cut off where a derivative may be infinite; unbounded: those that came through such a
-    derivative, and may be infinite. undefined: the values that may be; absent: the flags that tell
-    of them. asks_presence: whether anything depends on which cotangents there are at run time;
-    present: the flag that tells whether there is the one that is handed on now (None: there is);
-    uncertain: the values that loops carry of which an iteration may leave none; missing: those that
-    were found to be.
+    exported. swept: the operations whose mirror is already written. undoing: the versions of arrays
+    that are made available now, by undoing a store. masked: the cotangents that a mask has cut off
+    where a derivative may be infinite; unbounded: those that came through such a derivative, and
+    may be infinite. undefined: the values that may be; absent: the flags that tell of them.
+    asks_presence: whether anything depends on which cotangents there are at run time; present: the
+    flag that tells whether there is the one that is handed on now (None: there is); uncertain: the
+    values that loops carry of which an iteration may leave none; missing: those that were found to
+    be.
     """
 
     function: Function
@@ -40,6 +41,7 @@ class Context:
     kept: set[Value] = field(default_factory=set)
     versions: dict[Value, set[Value]] = field(default_factory=dict)
     swept: set[Operation] = field(default_factory=set)
+    undoing: set[Value] = field(default_factory=set)
     masked: set[Value] = field(default_factory=set)
     unbounded: set[Value] = field(default_factory=set)
     undefined: frozenset[Value] = frozenset()

@@ -222,7 +222,8 @@ class Scope:
         definition = self.context.structure.definition.get(value)
         if definition is None:
             return self.parameter(value)
-        if self._is_computed_again(definition):
+        is_possible = self.context.undoing.isdisjoint(definition.operands)
+        if is_possible and self._is_computed_again(definition):
             operands = [self.primal(operand) for operand in definition.operands]
             return copied(definition, operands, self.builder)
         if self._is_made_whole(value):
@@ -330,7 +331,9 @@ class Scope:
         old = scope.known(kept)
         if old is None:
             old = scope.imported[kept] = scope.export(kept)
+        self.context.undoing.add(value)  # where it was stored to may have been told by it
         path = scope.path(store)
+        self.context.undoing.discard(value)
         outer, scope.builder.location = scope.builder.location, derived(store.location)
         before = scope.builder.call(
             STORE, {"x": after, "value": old, "path": path}, name=value.name

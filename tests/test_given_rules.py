@@ -5,6 +5,7 @@ are, tells what is right."""
 import builtins
 import itertools
 import typing
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import scipy.ndimage
 import gradscribe as gs
 from gradscribe.autograd import forward_ad
 from gradscribe.autograd.function import once_differentiable
-from gradscribe.errors import ArgumentError, NoDerivativeError
+from gradscribe.errors import ArgumentError, NoDerivativeError, UnsupportedError
 
 X = np.array([1.0, 2.0, 4.0])
 W = np.array([2.0, -1.0, 3.0])
@@ -565,3 +566,49 @@ def test_calls_of_a_primitive_are_neither_merged_nor_change_places(derive, optio
         gradient = found[1] if isinstance(found, tuple) else found
         assert gradient.tolist() == [1.0, 2.0, 6.0 * X[2]]
         assert Ticks.count == 3.0
+
+
+def drawing() -> Any:
+    """A primitive that draws a number in each call, and what restarts it; it tells how often it is
+    called."""
+    state: dict[str, Any] = {}
+
+    def start() -> None:
+        state.update(random=np.random.default_rng(0), calls=0)
+
+    def scaled(x):
+        state["calls"] += 1
+        return x * state["random"].normal()
+
+    start()
+    op = gs.primitive(scaled)
+    op.like(lambda x: x * 1.0)
+    op.adjoint(lambda out, x, *, d_out: d_out * out / x)
+    op.tangent(lambda out, x, *, d_x: d_x * out / x)
+    return op, start, state
+
+
+@pytest.mark.parametrize("transform", [gs.grad, gs.jacfwd, gs.jacrev], ids=lambda t: t.__name__)
+def test_a_primitive_that_draws_is_called_as_often_as_the_program_says(transform: Any) -> None:
+    op, start, state = drawing()
+
+    def once(x):
+        return np.sum(op(x) * x)
+
+    def twice(x):
+        total = 0.0
+        for _ in range(2):
+            total = total + np.sum(op(x) * x)
+        return total
+
+    for function, count in ((once, 1), (twice, 2)):
+        start()
+        expected = gs.grad(function, compile=False)(X)
+        start()
+        try:
+            found = transform(function)(X)
+        except UnsupportedError as error:
+            assert transform is gs.jacfwd and function is twice and "pure=True" in error.advice
+            continue
+        assert state["calls"] == count
+        np.testing.assert_allclose(found, expected)

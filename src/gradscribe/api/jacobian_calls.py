@@ -9,11 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from gradscribe.api import jacobian_prelude
 from gradscribe.api.given_tangents import refuse
-from gradscribe.api.outlining import Outlined, Resumed, arranged, free_values, inline, outline
+from gradscribe.api.outlining import (
+    Inlined,
+    Outlined,
+    Resumed,
+    arranged,
+    free_values,
+    outline,
+)
 from gradscribe.api.transform_calls import (
     LocalPullback,
     argument_positions,
@@ -44,6 +51,7 @@ from gradscribe.transforms import tangent
 from gradscribe.transforms.analyses.activity import active_values
 from gradscribe.transforms.analyses.opacity import refuse_opaque
 from gradscribe.transforms.passes.simplify import simplify
+from gradscribe.transforms.passes.sink import is_ordered
 from gradscribe.transforms.passes.without_effects import effect_of, silenced
 
 Mode = Literal["auto", "forward", "reverse"]
@@ -277,13 +285,19 @@ def _computing(
     body = replace(block, parameters=(*block.parameters, *drawn))
     function = replace(function, parameters=(*function.parameters, *more), body=body)
     if effect_of(function) is not None or any(map(is_attempt, walk(body))):
-        lowering.unsupported(
-            node,
-            "forward mode through a loop or branch that draws random numbers, reads or calls code "
-            "that cannot be read: it runs once for each element of the arguments",
-            "use `gs.jacrev`, or do that outside of the function",
-        )
+        _refuse_repeated(lowering, node)
     return function, drawn
+
+
+def _refuse_repeated(lowering: Lowering, node: Any) -> NoReturn:
+    """Refuse to compute columns, for each of which something would run again."""
+    lowering.unsupported(
+        node,
+        "forward mode through a loop or branch that draws random numbers, reads or calls code "
+        "that cannot be read: it runs once for each element of the arguments",
+        "use `gs.jacrev`, or do that outside of the function; of a primitive that always gives the "
+        "same, say so: `gs.primitive(…, pure=True)`",
+    )
 
 
 def _along(function: Function, leaf: int, checked: bool) -> Function:
@@ -307,7 +321,10 @@ def _forward(
 ) -> Blocks:
     blocks: Blocks = {}
     only = call.of(results, storing=True)
-    values = inline(lowering, also_returning(only.function, drawn), call.operands)
+    whole = also_returning(only.function, drawn)
+    made = Inlined(zip(whole.body.parameters, call.operands, strict=True))
+    made.append(lowering, whole.body.operations)
+    values = made.values(whole.body.yields)
     only.store(lowering, values)
     operands = (*call.operands, *values[len(values) - len(drawn) :])
     likes = TupleOf(tuple(map(lowering.wrap, values[: len(results)])))
@@ -315,7 +332,10 @@ def _forward(
         if _is_real_number(call.operands[leaf]):
             found = list(map(lowering.wrap, inline_with_one(lowering, node, along, operands)))
         else:
-            push = _Push(Resumed.of(lowering, along, operands))
+            resumed = Resumed.of(lowering, along, operands, made)
+            if any(map(is_ordered, resumed.rest)):
+                _refuse_repeated(lowering, node)
+            push = _Push(resumed)
             arguments = (Static(push), lowering.wrap(call.operands[leaf]), likes)
             columns = Static(jacobian_prelude.columns)
             found = lowering.call(node, columns, arguments, {}).items

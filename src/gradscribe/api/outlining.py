@@ -27,6 +27,7 @@ from gradscribe.ir.types import is_differentiable
 from gradscribe.primitives.control import ENTER, EXIT, RAISE
 from gradscribe.primitives.raising import is_attempt
 from gradscribe.transforms.analyses.def_use import DefUse
+from gradscribe.transforms.passes.sink import is_ordered
 from gradscribe.transforms.tangent.signature import unused
 
 
@@ -170,10 +171,12 @@ class Inlined:
         return Inlined((self._mapping | dict(inputs)).items())
 
     def append(self, lowering: Lowering, operations: Sequence[Operation]) -> None:
+        """What must run as often as the program says is not appended twice."""
         builder = lowering.builder
         start = len(builder.operations)
         for operation in operations:
-            builder.append(self._renewed(operation))
+            if not (is_ordered(operation) and self._mapping.keys() >= {*operation.results}):
+                builder.append(self._renewed(operation))
         assert builder.location is not None
         if builder.location.filename.startswith(_MADE):
             builder.operations[start:] = map(_as_primal, builder.operations[start:])
@@ -298,10 +301,18 @@ class Resumed:
     record: tuple[Value, ...]
 
     @classmethod
-    def of(cls, lowering: Lowering, function: Function, operands: Sequence[Value]) -> Resumed:
+    def of(
+        cls,
+        lowering: Lowering,
+        function: Function,
+        operands: Sequence[Value],
+        made: Inlined | None = None,
+    ) -> Resumed:
+        """made: what was appended before of a function that this one was made of."""
         body = function.body
         inputs = body.parameters[len(operands) :]
-        first = Inlined(zip(body.parameters, operands, strict=False))
+        given = list(zip(body.parameters, operands, strict=False))
+        first = Inlined(given) if made is None else made.after(given)
         before, rest = divided(function, inputs)
         first.append(lowering, before)
         record = tuple(free_values(Block(inputs, rest, body.yields)))

@@ -21,7 +21,7 @@ from gradscribe.primitives.control import CONSTANT, ENTER, EXIT, LENT, REREAD
 from gradscribe.primitives.raising import may_raise
 from gradscribe.transforms.analyses.costs import effort_of
 from gradscribe.transforms.analyses.def_use import DefUse
-from gradscribe.transforms.passes.sink import has_effect
+from gradscribe.transforms.passes.sink import has_effect, is_ordered
 
 _ERRORS = (ValueError, LookupError, TypeError, ZeroDivisionError, OverflowError)
 """What stops a program whose floating-point errors are warnings."""
@@ -95,6 +95,7 @@ class _Hoisting:
             operation.primitive in (CALL, LENT, REREAD)
             or operation.regions
             or has_effect(operation)
+            or is_ordered(operation)
         ):
             return False
         result = operation.result

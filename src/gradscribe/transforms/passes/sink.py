@@ -91,12 +91,14 @@ class _Sinking:
 
 def _stays(operation: Operation) -> bool:
     """Whether an operation must run where it stands, or costs nothing there."""
-    return operation.primitive in _STAYING or has_effect(operation) or _is_ordered(operation)
+    return operation.primitive in _STAYING or has_effect(operation) or is_ordered(operation)
 
 
-def _is_ordered(operation: Operation) -> bool:
+def is_ordered(operation: Operation) -> bool:
+    """Whether it matters how often, and in which order, an operation runs: one in it may read what
+    changes."""
     below = (o for region in operation.regions for o in region.operations)
-    return operation.primitive.ordered or any(map(_is_ordered, below))
+    return operation.primitive.ordered or any(map(is_ordered, below))
 
 
 def has_effect(operation: Operation) -> bool:

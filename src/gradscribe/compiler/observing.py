@@ -107,6 +107,8 @@ class Observer:
         form = self._form(found, value, caller)
         self._notes.note(code, site, form, keeps=keeps)
         for item in _memories(value):
+            if found is not None and id(item) in found.places:
+                continue
             known = self._returned.get((id(item), site))
             if known is None or known.item() is not item:
                 is_kept = isinstance(item, list) or (

@@ -466,3 +466,35 @@ def test_what_is_warned_of_is_taken_down(function) -> None:
     value, gradient = gs.value_and_grad(function)(x)
     assert value == function(x)
     np.testing.assert_array_equal(gradient, gs.grad(function, compile=False)(x))
+
+
+def roots_under_two_managers(x):
+    with np.errstate(all="raise"):
+        with np.errstate(invalid="ignore"):
+            y = np.sqrt(x - 0.6)
+        try:
+            z = np.sqrt(x - 0.6)
+        except FloatingPointError:
+            z = x
+    return np.nansum(y) * 0 + np.sum(z)
+
+
+def logarithm_before_it_is_tried(x):
+    with np.errstate(all="ignore"):
+        y = np.log(x - 0.6)
+    try:
+        with np.errstate(all="raise"):
+            z = np.log(x - 0.6)
+    except FloatingPointError:
+        z = x * x
+    return np.nansum(y) + np.sum(z * x)
+
+
+@pytest.mark.parametrize("first", [0.5, 0.9])
+@pytest.mark.parametrize("function", [roots_under_two_managers, logarithm_before_it_is_tried])
+def test_what_may_raise_is_not_shared_with_what_may_not(function, first: float) -> None:
+    x = np.array([first, 1.2, 0.7])
+    value, gradient = gs.value_and_grad(function)(x)
+    assert value == function(x)
+    differences = [(function(x + h) - function(x - h)) / 2e-6 for h in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(gradient, differences, rtol=1e-6)

@@ -7,6 +7,7 @@ arguments. Effects are never merged, and neither is what makes an array or list 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -36,9 +37,15 @@ _NEVER_SHARED = frozenset(
 
 
 class Available:
-    """The operations computed before the present one in this block and those around it."""
+    """The operations computed before the present one in this block and those around it.
+
+    _managers: those around. _strict: these, where NumPy may raise, or tell the program, under one
+    of them what it does not elsewhere: nothing is shared with what is computed under others.
+    """
 
     def __init__(self) -> None:
+        self._managers: list[Operation] = []
+        self._strict: tuple[Operation, ...] = ()
         self._operations: dict[tuple[Any, ...], list[Operation]] = {}
         self._entered: list[list[Operation]] = []
 
@@ -46,7 +53,9 @@ class Available:
     def scope(self) -> Iterator[None]:
         """A nested block: what is computed in it is not available after it."""
         outer, self._entered = self._entered, []
+        managers, strict = list(self._managers), self._strict
         yield
+        self._managers, self._strict = managers, strict
         for same_key in self._entered:
             same_key.pop()
         self._entered = outer
@@ -59,17 +68,19 @@ class Available:
         attributes: Mapping[str, Any],
     ) -> Operation | None:
         """An earlier operation that is described so, if there is one."""
-        for earlier in self._operations.get(_key_of(primitive, callee, operands, attributes), ()):
+        key = (self._strict, *_key_of(primitive, callee, operands, attributes))
+        for earlier in self._operations.get(key, ()):
             if same_attributes(dict(earlier.attributes), dict(attributes)):
                 return earlier
         return None
 
     def find_or_add(self, operation: Operation) -> Operation | None:
         """An earlier equal operation; None, and the operation is entered, if there is none."""
+        self._note_manager(operation)
         if not _may_be_shared(operation):
             return None
         try:
-            same_key = self._operations.setdefault(_key(operation), [])
+            same_key = self._operations.setdefault((self._strict, *_key(operation)), [])
         except TypeError:  # a callee or a constant that cannot be hashed
             return None
         for earlier in same_key:
@@ -78,6 +89,22 @@ class Available:
         same_key.append(operation)
         self._entered.append(same_key)
         return None
+
+    def _note_manager(self, operation: Operation) -> None:
+        if operation.primitive is control.ENTER:
+            self._managers.append(operation)
+        elif operation.primitive is control.EXIT and self._managers:
+            self._managers.pop()
+        else:
+            return
+        self._strict = tuple(self._managers) if any(map(_is_strict, self._managers)) else ()
+
+
+def _is_strict(enter: Operation) -> bool:
+    """Whether a manager may make an exception, or what is taken down, of an invalid value."""
+    if enter.callee is np.errstate:
+        return any(how not in ("ignore", "warn") for how in enter.attributes["keywords"].values())
+    return enter.callee is warnings.catch_warnings
 
 
 def _may_be_shared(operation: Operation) -> bool:

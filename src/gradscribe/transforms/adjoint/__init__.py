@@ -44,7 +44,7 @@ from gradscribe.transforms.adjoint.mirrors import mirror_context, mirror_if, mir
 from gradscribe.transforms.adjoint.overwriting import last_written
 from gradscribe.transforms.adjoint.projection import of_dtype, project, zero
 from gradscribe.transforms.adjoint.recomputing import Choice, choose
-from gradscribe.transforms.adjoint.rules import apply_rule
+from gradscribe.transforms.adjoint.rules import ASKING_FOR_NAN, apply_rule
 from gradscribe.transforms.adjoint.scopes import Scope, TopScope
 from gradscribe.transforms.adjoint.split import cut
 from gradscribe.transforms.analyses.absence import absences
@@ -118,6 +118,7 @@ def differentiate(
     undefined, absent = frozenset(possibly_undefined(function)), absences(function)
     uncertain: frozenset[Value] = frozenset()
     asks_presence = any(operation.primitive is GIVEN for operation in walk(function.body))
+    meets_nan = any(operation.primitive in ASKING_FOR_NAN for operation in walk(function.body))
     while True:
         exports = Exports(structure, function.facts)
         recomputed = frozenset() if chosen is None else chosen.recomputed
@@ -131,6 +132,7 @@ def differentiate(
             undefined=undefined,
             absent=absent,
             asks_presence=asks_presence,
+            meets_nan=meets_nan,
             uncertain=uncertain,
         )
         seeds = _seeds(function, seeded, seed_type)

@@ -24,7 +24,8 @@ class Context:
     exported. swept: the operations whose mirror is already written. undoing: the versions of arrays
     that are made available now, by undoing a store. masked: the cotangents that a mask has cut off
     where a derivative may be infinite; unbounded: those that came through such a derivative, and
-    may be infinite. undefined: the values that may be; absent: the flags that tell of them.
+    may be infinite. meets_nan: whether the program asks for NaN, which then may be what a mask has
+    cut off. undefined: the values that may be; absent: the flags that tell of them.
     asks_presence: whether anything depends on which cotangents there are at run time; present: the
     flag that tells whether there is the one that is handed on now (None: there is); uncertain: the
     values that loops carry of which an iteration may leave none; missing: those that were found to
@@ -44,6 +45,7 @@ class Context:
     undoing: set[Value] = field(default_factory=set)
     masked: set[Value] = field(default_factory=set)
     unbounded: set[Value] = field(default_factory=set)
+    meets_nan: bool = False
     undefined: frozenset[Value] = frozenset()
     absent: dict[Value, list[tuple[Value, bool]]] = field(default_factory=dict)
 

@@ -30,6 +30,15 @@ from gradscribe.transforms.derivatives import conjugates
 from gradscribe.transforms.derivatives.cotangents import add, call, constant, zero_where_cut
 from gradscribe.transforms.derivatives.templates import Renewal, Template, Templates
 
+ASKING_FOR_NAN = frozenset(
+    PRIMITIVES[function]
+    for function in (
+        *(np.isnan, np.isfinite, np.nan_to_num, np.nanmax, np.nanmin),
+        *(np.nanmedian, np.nanquantile, np.nanpercentile),
+    )
+)
+"""What a program asks that leaves out missing values."""
+
 _SHAPE_READERS = frozenset({LENGTH, SIZE, ZEROS_LIKE})
 
 
@@ -44,6 +53,7 @@ def apply_rule(scope: Scope, operation: Operation, d_out: Value, templates: Temp
     for operand, where in rule.positions.items():
         start = len(scope.builder.operations)
         has_poles = operation.primitive.pole and instance.have_poles(where)
+        has_poles |= scope.context.meets_nan and instance.are_computed(where)
         for cotangent in instance.cotangents(where):
             if is_masked and has_poles:
                 cotangent = zero_where_cut(scope.builder, d_out, cotangent)
@@ -234,6 +244,13 @@ class _Instance:
         inner = (o for operation in needed for region in operation.regions for o in walk(region))
         operations = [*needed, *inner]
         return any(map(_may_be_infinite(operations), operations))
+
+    def are_computed(self, where: Sequence[int]) -> bool:
+        """Whether the partial derivatives by these operands are numbers of the program's, as of a
+        product."""
+        return self._elementwise and any(
+            isinstance(self._template.results[i], Value) for i in where
+        )
 
     def _result(self, i: int) -> Any:
         given = self._template.results[i]

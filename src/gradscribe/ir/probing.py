@@ -10,6 +10,7 @@ import enum
 import inspect
 import sys
 import types
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -110,3 +111,11 @@ def is_library_module(name: Any) -> bool:
 
 
 _LIBRARIES = frozenset({"numpy", "scipy", "cupy", "gradscribe"})
+
+
+def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code of a function, and that of the functions in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from codes_in(constant)

@@ -15,12 +15,12 @@ import pathlib
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from gradscribe.ir.probing import in_class, is_library_module, probe
+from gradscribe.ir.probing import codes_in, in_class, is_library_module, probe
 
 
 def users_code(shows: Any) -> tuple[Any, ...]:
@@ -65,10 +65,11 @@ def has_users_code(part: Any) -> bool:
     return any(map(is_users, methods)) or any(map(is_users, own))
 
 
-def changing_text(cls: type) -> list[Any]:
-    """What makes a text of the objects of a class, in Python, and may change something."""
+def changing_text(cls: type, around: Collection[type] = ()) -> list[Any]:
+    """What makes a text of the objects of a class, in Python, and may change something. around: the
+    classes of what these objects hold, whose methods are called by their names."""
     found = _in_python(cls, ("__str__", "__repr__", "__format__"))
-    return [function for function in found if may_change(function)]
+    return [function for function in found if may_change(function, around=around)]
 
 
 def changing_making(cls: type) -> list[Any]:
@@ -77,11 +78,12 @@ def changing_making(cls: type) -> list[Any]:
     return [function for function in found if may_change(function, is_making=True)]
 
 
-def changing_methods(cls: type) -> list[Any]:
-    """What the objects of a class do when they are used, in Python, that may change something."""
+def changing_methods(cls: type, around: Collection[type] = ()) -> list[Any]:
+    """What the objects of a class do when they are used, in Python, that may change something.
+    around: see `changing_text`."""
     names = dict.fromkeys(name for base in cls.__mro__ for name in vars(base))
     found = _in_python(cls, (name for name in names if name not in _MAKING))
-    return [function for function in found if may_change(function)]
+    return [function for function in found if may_change(function, around=around)]
 
 
 def _in_python(cls: type, names: Iterable[str]) -> list[Any]:
@@ -93,10 +95,11 @@ def _in_python(cls: type, names: Iterable[str]) -> list[Any]:
 _MAKING = ("__new__", "__init__")
 
 
-def may_change(function: Any, *, is_making: bool = False) -> bool:
+def may_change(function: Any, *, is_making: bool = False, around: Collection[type] = ()) -> bool:
     """Whether a function of the user's may change something: it stores to more than its variables,
-    or calls what may. is_making: it may store to its first argument."""
-    for found, own in _called(function, is_making):
+    or calls what may. is_making: it may store to its first argument. around: the classes whose
+    methods it may call by their names."""
+    for found, own in _called(function, is_making, around):
         if _stores(found.__code__, found.__code__.co_varnames[:1] if own else ()):
             return True
         named = (held for _, held in _named(found))
@@ -143,9 +146,11 @@ def _is_fixed(item: Any) -> bool:
     return isinstance(item, types.ModuleType | type) and is_library_module(name)
 
 
-def _called(function: Any, is_making: bool) -> Iterator[tuple[Any, bool]]:
+def _called(
+    function: Any, is_making: bool, around: Collection[type] = ()
+) -> Iterator[tuple[Any, bool]]:
     """A function, and those of the user's that it names; with whether each is to store to its first
-    argument."""
+    argument. around: see `may_change`."""
     pending, seen = [(function, is_making)], set[Any]()
     while pending:
         found, own = pending.pop()
@@ -158,6 +163,8 @@ def _called(function: Any, is_making: bool) -> Iterator[tuple[Any, bool]]:
                 pending += [(f, True) for f in _in_python(called, _MAKING)]
             elif is_users(called):
                 pending.append((probe(called, "__func__", called), False))
+        names = {name for code in codes_in(found.__code__) for name in code.co_names}
+        pending += [(f, False) for cls in around for f in _in_python(cls, names)]
 
 
 def _is_of_module(function: Any) -> bool:
@@ -166,10 +173,7 @@ def _is_of_module(function: Any) -> bool:
 
 def _named(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
     """The global variables that a function names, and those that it has captured."""
-    pending = [function.__code__]
-    while pending:
-        code = pending.pop()
-        pending += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+    for code in codes_in(function.__code__):
         for name in code.co_names:
             if name in function.__globals__:
                 yield name, function.__globals__[name]

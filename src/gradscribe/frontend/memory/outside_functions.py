@@ -24,7 +24,7 @@ from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.syntax.source import source_of
 from gradscribe.frontend.values.values import PLAIN_NUMBERS
-from gradscribe.ir.probing import COMPILERS, probe
+from gradscribe.ir.probing import COMPILERS, codes_in, probe
 
 NOT_CHANGED = (*PLAIN_NUMBERS, str, bytes, tuple, frozenset, type(None), types.ModuleType)
 
@@ -177,15 +177,7 @@ def _members(path: AccessPath, owner: Any, names: set[str]) -> Iterator[Held]:
 
 def names_in(code: types.CodeType) -> set[str]:
     """The names of variables and attributes in the code of a function, and of those in it."""
-    return {name for part in _codes(code) for name in part.co_names}
-
-
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """The code of a function, and that of the functions in it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _codes(constant)
+    return {name for part in codes_in(code) for name in part.co_names}
 
 
 def changes_by_name(function: types.FunctionType) -> bool:
@@ -195,7 +187,7 @@ def changes_by_name(function: types.FunctionType) -> bool:
 
 def may_read(function: types.FunctionType, names: set[str]) -> bool:
     """Whether a function may read what is found by one of these names."""
-    found = names_in(function.__code__).union(*(c.co_freevars for c in _codes(function.__code__)))
+    found = names_in(function.__code__).union(*(c.co_freevars for c in codes_in(function.__code__)))
     return not found.isdisjoint(names | _CHANGING | _READING)
 
 
@@ -210,7 +202,7 @@ def rebound(function: types.FunctionType) -> Iterator[Any]:
     """The places of the variables from outside that a function assigns."""
     own = function.__globals__
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
-    for code in _codes(function.__code__):
+    for code in codes_in(function.__code__):
         for instruction in dis.get_instructions(code):
             name = instruction.argval
             if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
@@ -222,7 +214,7 @@ def rebound(function: types.FunctionType) -> Iterator[Any]:
 def stored_attributes(function: types.FunctionType) -> Iterator[str]:
     """The names of the attributes that a function stores, of objects that are not looked for; what
     it assigns in its module is an attribute of that to others."""
-    for code in _codes(function.__code__):
+    for code in codes_in(function.__code__):
         for instruction in dis.get_instructions(code):
             if instruction.opname in _STORING_BY_NAME:
                 yield instruction.argval

@@ -233,7 +233,9 @@ def _refuse_read(lowering: Lowering, place: Any, name: str) -> None:
 
 def _refuse_named(lowering: Lowering, name: str) -> None:
     """Refuse it where the program has read, or stored, something of this name outside."""
-    places = [*lowering.outside.captured, *_values_read(lowering)]
+    found = lowering.outside
+    places = [*found.captured, *_values_read(lowering)]
+    places += [d.path.place for d in found.dependencies.values() if isinstance(d.path.root, type)]
     if any(_last_name(place) == name for place in places):
         outside.refuse_changed(lowering, name)
     if any(stored == name for _, stored in lowering.outside.fields):

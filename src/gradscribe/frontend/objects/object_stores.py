@@ -37,7 +37,7 @@ def store(lowering: Lowering, node: Any, owner: Any, name: str, item: Any) -> No
     """`owner.name = item`."""
     if isinstance(owner, Static) and isinstance(owner.value, types.FunctionType):
         owner = ObjectRef(owner.value, AccessPath(owner.value))
-    if not is_object(owner):
+    if not is_object(owner) or name in _MEANING:
         lowering.unsupported(
             node,
             f"the attribute `{name}` of this value cannot be stored",
@@ -68,6 +68,10 @@ def store(lowering: Lowering, node: Any, owner: Any, name: str, item: Any) -> No
         lowering.call(node, Static(own_store), (owner, Static(name), item), {})
         return
     store_plainly(lowering, node, owner, name, item)
+
+
+_MEANING = frozenset({"__class__", "__defaults__", "__kwdefaults__", "__code__"})
+"""Attributes that say what an object, or a function, does."""
 
 
 def _call_property(

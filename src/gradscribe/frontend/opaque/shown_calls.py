@@ -8,9 +8,10 @@ code that is, is a condition of each call.
 
 from __future__ import annotations
 
+import collections
 import logging
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,9 +19,18 @@ import numpy as np
 from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.memory import outside_reach
 from gradscribe.frontend.memory.outside_functions import functions_of
+from gradscribe.frontend.opaque import lent_kinds
 from gradscribe.frontend.state.dependencies import depend, is_library
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import ObjectRef, Static, TupleOf
+from gradscribe.frontend.values.values import (
+    DictRef,
+    InstanceRef,
+    ListRef,
+    ObjectRef,
+    Static,
+    Storage,
+    TupleOf,
+)
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.probing import in_class, probe
 from gradscribe.ir.types import Opaque
@@ -81,14 +91,13 @@ def seen(
 def _note_methods(lowering: Lowering, given: Sequence[Any], name: str) -> None:
     """Note what objects from outside may change that code in C is given: it may call their methods,
     or those of what they hold, such as a file."""
-    for item in _objects(given):
-        if not isinstance(item, ObjectRef):
-            continue
-        if changing_methods(type(item.target)):
-            outside_reach.note_objects(lowering, [item.target], name)
-        elif is_library(type(item.target)):
-            found = filter(may_change, functions_of(item.target))
-            outside_reach.note(lowering, list(map(Static, found)))
+    objects = list(_objects(lowering, given))
+    around = {cls for cls, _ in objects}
+    for cls, target in objects:
+        if target is not None and is_library(cls):
+            outside_reach.note(lowering, [Static(f) for f in functions_of(target) if may_change(f)])
+        elif found := changing_methods(cls, around):
+            outside_reach.note_objects(lowering, found if target is None else [target], name)
 
 
 def is_seen(
@@ -136,16 +145,50 @@ def watch_operations(lowering: Lowering) -> None:
 
 def note_texts(lowering: Lowering, given: Sequence[Any]) -> None:
     """Note what may be changed where a text is made of these values."""
-    for item in _objects(given):
-        if isinstance(item, ObjectRef) and changing_text(type(item.target)):
-            outside_reach.note_objects(lowering, [item.target], "__str__")
-        elif isinstance(item, Value) and isinstance(item.type, Opaque) and item.type.cls:
-            outside_reach.note_objects(lowering, changing_text(item.type.cls), "__str__")
+    objects = list(_objects(lowering, given))
+    around = {cls for cls, _ in objects}
+    for cls, target in objects:
+        if found := changing_text(cls, around):
+            outside_reach.note_objects(lowering, found if target is None else [target], "__str__")
 
 
-def _objects(items: Sequence[Any]) -> Iterator[Any]:
-    for item in items:
+def _objects(lowering: Lowering, items: Iterable[Any]) -> Iterator[tuple[type, Any]]:
+    """The classes of the objects in these values, and those objects that are known: the ones from
+    outside."""
+    pending, seen = list(items), set[Storage]()
+    while pending:
+        item = pending.pop()
         if isinstance(item, TupleOf):
-            yield from _objects(item.items)
-        else:
-            yield item
+            pending += item.items
+        elif isinstance(item, (ListRef, DictRef, InstanceRef)):
+            if item.storage not in seen:
+                seen.add(item.storage)
+                pending += lent_kinds.KINDS[type(item)].parts_of(lowering, item).values()
+                yield from [(item.cls, None)] if isinstance(item, InstanceRef) else ()
+        elif isinstance(item, ObjectRef):
+            yield from _within(item.target)
+        elif isinstance(item, Value) and isinstance(item.type, Opaque) and item.type.cls:
+            yield item.type.cls, None
+
+
+def _within(target: Any) -> Iterator[tuple[type, Any]]:
+    """The same of an object from outside, and of what it holds, if it is a container, or of a class
+    of the user's."""
+    pending, seen = [target], set[int]()
+    while pending:
+        target = pending.pop()
+        if id(target) in seen or isinstance(target, (str, bytes, int, float, complex)):
+            continue
+        seen.add(id(target))
+        if isinstance(target, (list, tuple, set, frozenset, collections.deque)):
+            pending += target
+        elif isinstance(target, dict):
+            pending += (*target, *target.values())
+        if type(target) not in _CONTAINERS:
+            yield type(target), target
+            pending += (
+                (probe(target, "__dict__") or {}).values() if not is_library(type(target)) else ()
+            )
+
+
+_CONTAINERS = (list, tuple, set, frozenset, collections.deque, dict)

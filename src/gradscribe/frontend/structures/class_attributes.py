@@ -115,6 +115,8 @@ def of_static_class(lowering: Lowering, node: Any, cls: type, name: str, kind: A
 
 def depend_on_class(lowering: Lowering, cls: type, name: str, kind: Any) -> None:
     if not dependencies.is_library(cls):
+        if name in lowering.outside.renewed:
+            outside.refuse_changed(lowering, name)
         dependencies.depend(lowering, AccessPath(cls).attribute(name), kind)
 
 

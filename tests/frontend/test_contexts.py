@@ -498,3 +498,31 @@ def test_what_may_raise_is_not_shared_with_what_may_not(function, first: float) 
     assert value == function(x)
     differences = [(function(x + h) - function(x - h)) / 2e-6 for h in 1e-6 * np.eye(3)]
     np.testing.assert_allclose(gradient, differences, rtol=1e-6)
+
+
+def overflow_of_the_derivative_alone(x):
+    try:
+        with np.errstate(over="raise"):
+            y = np.arctan(x * 1e200)
+    except FloatingPointError:
+        y = x * 5
+    return np.sum(y * x)
+
+
+def warning_of_the_derivative_alone(x):
+    with warnings.catch_warnings(record=True) as record:
+        warnings.simplefilter("always")
+        y = np.arctan(x * 1e200)
+    return np.sum(y * x) + len(record) * x[0]
+
+
+@pytest.mark.parametrize("options", [{}, {"compile": False}], ids=str)
+@pytest.mark.parametrize(
+    "function", [overflow_of_the_derivative_alone, warning_of_the_derivative_alone]
+)
+def test_derivatives_raise_nothing_that_the_program_handles(function, options) -> None:
+    x, d_x = np.array([2.0, 1.2, 0.7]), np.array([1.0, 0.5, -1.0])
+    value, tangent = gs.jvp(function, (x,), (d_x,), **options)
+    assert value == function(x)
+    np.testing.assert_allclose(tangent, np.pi / 2 * np.sum(d_x))
+    np.testing.assert_allclose(gs.grad(function, **options)(x), np.full(3, np.pi / 2))

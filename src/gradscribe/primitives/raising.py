@@ -94,6 +94,14 @@ def taken_down(operation: Operation) -> Classes:
     return () if record is False else (RuntimeWarning,)
 
 
+def is_strict(enter: Operation) -> bool:
+    """Whether a manager may make an exception, or what the program takes down, of an invalid value:
+    what is computed under it is computed by the program itself alone."""
+    if enter.callee is np.errstate:
+        return any(how not in ("ignore", "warn") for how in enter.attributes["keywords"].values())
+    return enter.callee is warnings.catch_warnings
+
+
 def may_raise(operation: Operation, caught: Classes, around: Iterable[Operation] = ()) -> bool:
     """Whether an operation, its regions included, may raise one of these exceptions. around:
     operations among which the exception that a `raise` raises was made. (A refusal passes all

@@ -143,7 +143,8 @@ def _places(
             zero_like(plain(value)) if traced is None else traced.place
             for value, traced in zip(active, own, strict=True)
         ]
-        return evaluate(derivatives.tangent, [*values, *tangents])
+        with np.errstate(all="ignore"):  # not as the program asks it of its own operations
+            return evaluate(derivatives.tangent, [*values, *tangents])
     parents = [None if traced is None else traced.place for traced in own]
     node = Node(derivatives, values, parents, record, likes)
     return [(node, index) for index in range(len(likes))]

@@ -14,7 +14,7 @@ from gradscribe.ir.core import Block, Operation, Value
 from gradscribe.ir.types import BOOL, Array
 from gradscribe.primitives.conditions import bounds_of
 from gradscribe.primitives.control import CONSTANT, ENTER, EXIT, RESUMED
-from gradscribe.primitives.raising import is_attempt
+from gradscribe.primitives.raising import is_attempt, is_strict
 from gradscribe.transforms.adjoint.given import merge_result
 from gradscribe.transforms.adjoint.loop_scope import LoopScope
 from gradscribe.transforms.adjoint.projection import zero
@@ -27,7 +27,7 @@ Sweep = Callable[[Scope], None]
 
 def mirror_context(scope: Scope, operation: Operation) -> None:
     """Enter in the mirror what is resumed there, where the primal leaves it, and conversely."""
-    if operation.callee in RESUMED and not operation.operands:
+    if operation.callee in RESUMED and not (operation.operands or is_strict(operation)):
         mirrored = ENTER if operation.primitive is EXIT else EXIT
         scope.builder.call(mirrored, dict(operation.attributes), callee=operation.callee)
 

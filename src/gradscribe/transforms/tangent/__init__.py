@@ -50,6 +50,7 @@ from gradscribe.ir.types import (
 )
 from gradscribe.ir.types import Sequence as ListType
 from gradscribe.primitives import control, indexing
+from gradscribe.primitives.raising import is_strict, may_raise
 from gradscribe.transforms.analyses.absence import absences, telling
 from gradscribe.transforms.analyses.activity import STRUCTURAL, Activity, activity_of
 from gradscribe.transforms.analyses.definedness import possibly_undefined
@@ -149,6 +150,7 @@ class Tangent:
         self._function = function
         self._tangents: dict[Value, Value] = {}
         self.poles = Poles(self.builder)
+        self._managers: list[Operation] = []
         self._undefined: set[Value] = set()
         self._literals = {
             operation.results[0]: operation.attributes["value"]
@@ -181,6 +183,7 @@ class Tangent:
 
     def block(self, block: Block) -> None:
         """Append the operations of a block, each followed by its tangent."""
+        outer = list(self._managers)
         for operation in block.operations:
             if not self.active.isdisjoint(operation.results):
                 with refusing_misfits(operation):
@@ -189,11 +192,16 @@ class Tangent:
             self.builder.append(operation)
             if operation.primitive is control.UNDEF:
                 self._undefined.update(operation.results)
+            elif operation.primitive is control.ENTER:
+                self._managers.append(operation)
+            elif operation.primitive is control.EXIT and self._managers:
+                self._managers.pop()
+        self._managers = outer
 
     def plain(self, operation: Operation) -> None:
         """Append an operation without regions, and its tangent."""
         self.builder.append(operation)
-        with self.located(operation):
+        with self.located(operation), self._ignoring_invalid_values():
             before = len(self.builder.operations)
             tangent = self._rule(operation)
             if tangent is not None:
@@ -206,6 +214,19 @@ class Tangent:
                     tangent = self.builder.rename(tangent, name_of(result))
                 self.define(result, tangent)
                 self.poles.note(operation, list(map(self.of, operation.operands)), tangent)
+
+    @contextmanager
+    def _ignoring_invalid_values(self) -> Iterator[None]:
+        """What is appended raises nothing that the program would handle, or take down, as its
+        own."""
+        builder, before = self.builder, len(self.builder.operations)
+        yield
+        made = builder.operations[before:]
+        if any(map(is_strict, self._managers)) and any(map(_may_meet_invalid_values, made)):
+            ignoring = {"args": (), "keywords": {"all": "ignore"}}
+            builder.call(control.ENTER, ignoring, callee=np.errstate)
+            builder.operations.insert(before, builder.operations.pop())
+            builder.call(control.EXIT, ignoring, callee=np.errstate)
 
     @contextmanager
     def located(self, operation: Operation) -> Iterator[None]:
@@ -438,3 +459,7 @@ def _reads_lists(operation: Operation) -> bool:
     is_linear = operation.primitive.tangent is Linearity.LINEAR
     given = any(isinstance(operand.type, ListType) for operand in operation.operands)
     return operation.primitive is control.GET or (is_linear and given)
+
+
+def _may_meet_invalid_values(operation: Operation) -> bool:
+    return may_raise(operation, (FloatingPointError,))

@@ -7,7 +7,6 @@ arguments. Effects are never merged, and neither is what makes an array or list 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from gradscribe.ir.core import CALL, Operation, Primitive, Value
 from gradscribe.ir.types import Array, Sequence
 from gradscribe.primitives import control, indexing, lists
+from gradscribe.primitives.raising import is_strict
 
 _NEVER_SHARED = frozenset(
     {
@@ -97,14 +97,7 @@ class Available:
             self._managers.pop()
         else:
             return
-        self._strict = tuple(self._managers) if any(map(_is_strict, self._managers)) else ()
-
-
-def _is_strict(enter: Operation) -> bool:
-    """Whether a manager may make an exception, or what is taken down, of an invalid value."""
-    if enter.callee is np.errstate:
-        return any(how not in ("ignore", "warn") for how in enter.attributes["keywords"].values())
-    return enter.callee is warnings.catch_warnings
+        self._strict = tuple(self._managers) if any(map(is_strict, self._managers)) else ()
 
 
 def _may_be_shared(operation: Operation) -> bool:

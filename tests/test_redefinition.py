@@ -505,3 +505,38 @@ def test_what_a_class_gets_later_that_is_refused(name: str) -> None:
     setattr(Held, name, lambda self, *_: 3.0)
     with pytest.raises(UnsupportedError):
         gradient(np.ones(2))
+
+
+def test_a_name_that_was_not_there() -> None:
+    def function(x):
+        try:
+            return x[0] * defined_later
+        except NameError:
+            return x[1]
+
+    x = np.array([0.5, 1.5])
+    gradient = gs.grad(function)
+    assert gradient(x).tolist() == [0.0, 1.0]
+    globals()["defined_later"] = 5.0
+    try:
+        assert gradient(x).tolist() == [5.0, 0.0]
+    finally:
+        del globals()["defined_later"]
+
+
+def test_the_places_of_a_pattern() -> None:
+    class Point:
+        __match_args__ = ("a", "b")
+
+        def __init__(self, a, b):
+            self.a, self.b = a, b
+
+    def function(x):
+        match Point(x[0], x[1]):
+            case Point(q, r):
+                return q * 2.0 + r
+
+    gradient = gs.grad(function)
+    assert gradient(np.ones(2)).tolist() == [2.0, 1.0]
+    Point.__match_args__ = ("b", "a")
+    assert gradient(np.ones(2)).tolist() == [1.0, 2.0]

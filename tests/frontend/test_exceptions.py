@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+import sys
 import warnings
 from typing import Any
 
@@ -724,3 +725,28 @@ def which_array_was_chosen(x, c):
 @pytest.mark.parametrize("c", [0.0, 1.0])
 def test_which_side_was_taken_is_not_what_a_side_decides(last, c):
     agrees(which_array_was_chosen, np.array([0.5, 0.2, last]), c)
+
+
+def leaves_without(x):
+    try:
+        if x[0] > 0.0:
+            sys.exit()
+        t = x[0]
+    except SystemExit:
+        t = x[0] * x[1]
+    return t
+
+
+def test_leaving_the_program_is_an_exception():
+    x = np.array([0.5, 1.5])
+    agrees(leaves_without, x)
+    agrees(leaves_without, -x)
+
+    def leaves(x):
+        if x[0] > 0.0:
+            sys.exit(3)
+        return x[1]
+
+    with pytest.raises(SystemExit) as caught:
+        gs.grad(leaves)(x)
+    assert caught.value.code == 3

@@ -131,6 +131,17 @@ def told_of_an_end(x):
     return x[0] * COUNT
 
 
+class Reversed:
+    def __reversed__(self) -> Any:
+        COUNTER.count()
+        return iter([1.0])
+
+
+def reversed_for_its_effect(x):
+    reversed(Reversed())
+    return x[0] * COUNT
+
+
 def method_replaced_by_a_hook(x):
     json.loads("{}", object_hook=replaces)
     return x[0] * SCALED.scale()
@@ -154,7 +165,12 @@ def class_replaced(x):
 PROGRAMS = (
     *(written_by_json, written_by_pickle, written_by_numpy, shown_in_a_list, shown_in_a_dict),
     *(formatted, put_into_an_array, made_a_number_of_c, added_to_a_decimal, made_a_path),
-    *(told_of_an_end, method_replaced_by_a_hook, method_replaced_by_an_expression),
+    *(
+        reversed_for_its_effect,
+        told_of_an_end,
+        method_replaced_by_a_hook,
+        method_replaced_by_an_expression,
+    ),
     class_replaced,
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 
 import numpy as np
 
@@ -114,6 +115,44 @@ def cause_of_an_exception(x):
             raise ValueError("b") from first
     except ValueError as second:
         return x[0] if second.__cause__ is None else x[1]
+
+
+@refused(
+    "`exc_info` is not supported: an exception that is known when the function is compiled is "
+    "not raised when it runs",
+    X,
+)
+def exception_that_is_handled(x):
+    try:
+        raise KeyError
+    except KeyError:
+        return x[0] if sys.exc_info()[0] is KeyError else x[1]
+
+
+@refused(
+    "the generator `ends_by_an_exception` raises StopIteration, which Python does not hand on", X
+)
+def generator_that_raises(x):
+    return sum(ends_by_an_exception(x[0]))
+
+
+def ends_by_an_exception(v):
+    yield v
+    raise StopIteration
+
+
+@refused("whether an object has an attribute that its `__getattr__` may give", X)
+def attribute_of_a_metaclass(x):
+    return x[0] * getattr(MadeByAsking, "scale", 3.0)
+
+
+class Asking(type):
+    def __getattr__(cls, name):
+        return 9.0
+
+
+class MadeByAsking(metaclass=Asking):
+    pass
 
 
 @refused("`np.errstate(call=…)` calls a function wherever numbers are computed", X)

@@ -72,8 +72,17 @@ def _check_end(lowering: Lowering, taker: Any, frame: Frame) -> None:
             leaves = (n for statement in loop.body for n in gast.walk(statement))
             if not any(isinstance(n, (gast.Break, gast.Return)) for n in leaves):
                 _refuse(lowering, taker, frame, "has no end")
+    for statement in own_nodes(frame.source.node):
+        if isinstance(statement, gast.Raise) and _name_raised(statement) == "StopIteration":
+            _refuse(lowering, taker, frame, "raises StopIteration, which Python does not hand on")
     if lowering.generators.leaving:
         _refuse(lowering, taker, frame, "may be left before its end")
+
+
+def _name_raised(statement: Any) -> str:
+    """The name of the exception that a statement raises; "" if it tells none."""
+    raised = statement.exc.func if isinstance(statement.exc, gast.Call) else statement.exc
+    return raised.id if isinstance(raised, gast.Name) else ""
 
 
 def _refuse(lowering: Lowering, node: Any, frame: Frame, what: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -130,6 +130,14 @@ def _derived(item: Any) -> type | None:
     return item.storage.derived if isinstance(item, (ListRef, DictRef)) else None
 
 
+def _refuse_given(lowering: Lowering, node: Any) -> NoReturn:
+    lowering.unsupported(
+        node,
+        "whether an object has an attribute that its `__getattr__` may give",
+        "read the attribute itself",
+    )
+
+
 def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:
     """Whether the value will have an attribute at run time."""
     refuse_of_derived(lowering, node, item, name)
@@ -137,14 +145,12 @@ def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:
         found = object_attributes.get(lowering, node, item, name)
         object_attributes.refuse_uncertain(lowering, node, name, found)
         if found is None and has(instances.class_of(item), "__getattr__"):
-            lowering.unsupported(
-                node,
-                "whether an object has an attribute that its `__getattr__` may give",
-                "read the attribute itself",
-            )
+            _refuse_given(lowering, node)
         return found is not None
     if isinstance(item, Static):
         is_known = hasattr(item.value, name)
+        if is_known and isinstance(item.value, dependencies.HOLDERS) and not has(item.value, name):
+            _refuse_given(lowering, node)
         if isinstance(item.value, dependencies.HOLDERS) and not dependencies.is_library(item.value):
             dependencies.depend(
                 lowering, AccessPath(item.value), name, "present" if is_known else "absent"

@@ -227,6 +227,9 @@ def reversed_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
             "`reversed` of an iterator",
             "make a list of it first: `reversed(list(zip(a, b)))`",
         )
+    own = protocols.call(lowering, node, outside.opened(lowering, item), "__reversed__")
+    if own is not None:
+        return own
     before = lowering.contents.get(item.storage) if isinstance(item, ListRef) else None
 
     def items(taker: Any) -> Iteration:
@@ -246,9 +249,6 @@ def reversed_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
 
 def _backwards(lowering: Lowering, node: Any, item: Any) -> Iteration:
     item = outside.opened(lowering, item)
-    found = protocols.call(lowering, node, item, "__reversed__")
-    if found is not None:
-        return over(lowering, node, found)
     is_object = instances.is_object(item)
     inner = _counted(lowering, node, item) if is_object else over(lowering, node, item)
     assert isinstance(inner, Leaf)  # what is made of others is an iterator

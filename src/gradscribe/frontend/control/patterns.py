@@ -25,6 +25,7 @@ from gradscribe.frontend.memory import kept_variables, outside
 from gradscribe.frontend.memory.sequences import new_list
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures.class_attributes import depend_on_class
 from gradscribe.frontend.structures.instances import class_of, is_object
 from gradscribe.frontend.structures.standard_classes import class_in_python
 from gradscribe.frontend.values.iterations import Range
@@ -311,6 +312,8 @@ def _attributes(lowering: Lowering, pattern: Any) -> list[tuple[Any, str]]:
     cls = _class_of(lowering, pattern)
     positional = list(getattr(pattern, "patterns", None) or ())
     names = [""] if cls in _WHOLE else list(probe(cls, "__match_args__", ()))
+    if positional and names != [""]:
+        depend_on_class(lowering, cls, "__match_args__", probe(cls, "__match_args__", ()))
     if len(names) < len(positional):
         lowering.unsupported(
             pattern,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import Any, NoReturn
 
 import gast
 
 from gradscribe.frontend.expressions.expressions import condition
 from gradscribe.frontend.kinds import static_values
 from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.frame import RAISED
-from gradscribe.frontend.state.interruptions import AlwaysRaisesError
+from gradscribe.frontend.state.interruptions import AlwaysRaisesError, HasRaisedError
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Static
 from gradscribe.ir.core import Value
@@ -24,18 +26,37 @@ def raise_statement(lowering: Lowering, node: Any) -> None:
         exception = _handled(lowering, node)
     else:
         exception = _exception(lowering, node.exc)
-        cls = _class_of(exception)
-        depth, caught = (
-            lowering.exceptions.attempts[-1] if lowering.exceptions.attempts else (0, ())
-        )
-        if cls is not None and lowering.builder.depth == depth and issubclass(cls, caught):
-            location = lowering.frame.source.location(node)
-            what = f"this always raises {cls.__name__}"
-            by_program = not lowering.frame.is_of_package
-            raise AlwaysRaisesError(what, "", location, cls, exception, by_program)
+        _end_attempt(lowering, node, exception)
     cause = None if node.cause is None else _exception(lowering, node.cause)
+    _raise(lowering, exception, cause)
+
+
+def _end_attempt(lowering: Lowering, node: Any, exception: Any) -> None:
+    """An exception that the `try` around handles, on no condition, is none at run time."""
+    cls = _class_of(exception)
+    attempts = lowering.exceptions.attempts
+    depth, caught = attempts[-1] if attempts else (0, ())
+    if cls is not None and lowering.builder.depth == depth and issubclass(cls, caught):
+        location = lowering.frame.source.location(node)
+        what = f"this always raises {cls.__name__}"
+        by_program = not lowering.frame.is_of_package
+        raise AlwaysRaisesError(what, "", location, cls, exception, by_program)
+
+
+def _raise(lowering: Lowering, exception: Any, cause: Any) -> None:
     lowering.emit(RAISE, {"exception": exception, "cause": cause})
     lowering.frame.names[RAISED] = Static(True)
+
+
+def _exit(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> NoReturn:
+    """`sys.exit(status)`."""
+    exception = unknown.emit(lowering, SystemExit, arguments, keywords, Opaque(SystemExit))
+    _end_attempt(lowering, node, exception)
+    _raise(lowering, exception, None)
+    raise HasRaisedError
+
+
+handlers.FUNCTIONS[sys.exit] = _exit
 
 
 def _handled(lowering: Lowering, node: Any) -> Any:

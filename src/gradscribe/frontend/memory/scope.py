@@ -117,5 +117,6 @@ def _outside(lowering: Lowering, node: Any, function: types.FunctionType, name: 
     if hasattr(builtins, name):
         depend(lowering, AccessPath(function.__globals__), name, "without")
         return Static(getattr(builtins, name))
+    depend(lowering, AccessPath(function.__globals__), name, "without")
     error = NameError(f"name '{name}' is not defined")
     return lowering.raises(node, error, f"the name `{name}` is not defined", "define it")

@@ -10,6 +10,7 @@ refused when the function is differentiated.
 from __future__ import annotations
 
 import operator
+import sys
 import time
 from typing import Any, NoReturn
 
@@ -49,6 +50,7 @@ from gradscribe.ir.types import (
 from gradscribe.primitives.contract_kinds import HOLDS, PURE, UNKNOWN, Contract
 from gradscribe.primitives.contracts import is_immutable
 from gradscribe.primitives.control import EFFECT, RUN
+from gradscribe.primitives.registry import available
 
 RESULTS: dict[Any, Type] = {
     time.time: FLOAT,
@@ -76,6 +78,7 @@ CONVERSIONS: dict[Any, Type] = {
 _ADDRESSES = (id, hash, object)
 _NAMES = (globals, locals, vars, dir)
 _PROGRAMS = (eval, exec, compile)
+_HANDLED = (sys.exc_info, *available(sys, "exception"))
 
 
 def is_opaque(item: Any) -> bool:
@@ -168,6 +171,13 @@ def _refuse_by_name(lowering: Lowering, node: Any, callee: Any, name: str) -> No
             node,
             f"`{name}` is not supported: a program in a string has no source to compile",
             "write the code itself, or make a function of it outside and call that",
+        )
+    if callee in _HANDLED:
+        lowering.unsupported(
+            node,
+            f"`{name}` is not supported: an exception that is known when the function is compiled "
+            "is not raised when it runs",
+            "name it: `except ValueError as error`",
         )
     if callee in _ADDRESSES:
         lowering.unsupported(

@@ -157,7 +157,7 @@ FUNCTIONS: tuple[Row, ...] = (
         "sys",
         STREAM,
         """
-        exc_info getdefaultencoding getrecursionlimit getrefcount getsizeof getswitchinterval
+        getdefaultencoding getrecursionlimit getrefcount getsizeof getswitchinterval
         intern setrecursionlimit setswitchinterval
         """,
     ),

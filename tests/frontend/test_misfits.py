@@ -340,3 +340,15 @@ def test_a_path_that_reads_what_nothing_makes_is_not_left_out():
     assert gs.grad(product)([2.0]) == [1.0]
     with pytest.raises((ValueError, gs.errors.UnsupportedError)):
         gs.value_and_grad(product)([2.0, 3.0, 4.0])
+
+
+def test_what_python_raises_for_lengths_is_not_said_of_types():
+    """`np.polyfit` raises a TypeError for lengths that differ; others are no mistake."""
+
+    def slope(y):
+        return np.polyfit([0.0, 1.0, 2.0], y, 1)[0]
+
+    y = np.array([0.5, 1.2, 0.7])
+    np.testing.assert_allclose(gs.grad(slope)(y), [-0.5, 0.0, 0.5], atol=1e-12)
+    with pytest.raises(TypeError):
+        gs.grad(slope)(np.ones(2))

@@ -106,13 +106,13 @@ def _for_types(
     if not lowering.frames or lowering.frame.source.whole or lowering.frame.called_at:
         return None
 
-    def raised(keywords: Mapping[str, Any]) -> Exception | None:
-        call = functools.partial(_called, callee, arguments, keywords, certain=True)
+    def raised(keywords: Mapping[str, Any], *, certain: bool = True) -> Exception | None:
+        call = functools.partial(_called, callee, arguments, keywords, certain=certain)
         return _exception(lowering, call)
 
     python = raised(keywords)
-    if isinstance(python, _OF_TYPES):
-        return python
+    if isinstance(python, _OF_TYPES):  # `np.polyfit` raises a TypeError for lengths
+        return python if isinstance(raised(keywords, certain=False), type(python)) else None
     rest = {name: item for name, item in keywords.items() if not _is_text(item)}
     is_of_option = type(python) is ValueError and len(rest) < len(keywords)
     return python if is_of_option and raised(rest) is None else None

@@ -158,3 +158,28 @@ def test_a_type_that_depends_on_the_numbers_is_not_taken_from_a_trial(function):
         gs.grad(loss)(x)
     gradient = gs.grad(loss, compile=False)(x)
     np.testing.assert_allclose(gradient, np.abs(function(SIGNED_PAIR)))
+
+
+def sum_that_wraps(x):
+    count = np.uint8(200) + np.uint8(100)
+    total = 0.0
+    for _ in range(count):
+        total = total + x[0]
+    return total + np.sum(np.zeros(int(count)) + x[1])
+
+
+def difference_that_wraps(x):
+    return x[0] * float(np.uint8(200) - np.uint8(201)) + x[1] * int(-np.uint8(1))
+
+
+def condition_that_wraps(x):
+    return x[0] if np.int8(100) * np.int8(2) > 0 else x[1]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("program", [sum_that_wraps, difference_that_wraps, condition_that_wraps])
+def test_numbers_of_few_bits_wrap_around(program):
+    x = np.array([0.5, 1.5])
+    value, gradient = gs.value_and_grad(program)(x)
+    assert value == program(x)
+    np.testing.assert_allclose(gradient, gs.grad(program, compile=False)(x))

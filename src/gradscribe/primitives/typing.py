@@ -215,7 +215,18 @@ def integer_value(facts: Facts, callee: Any, operands: tuple[Type, ...], result:
     if any(value is None for value in values):
         return result
     rule = _AFFINE.get(callee)
-    return Scalar(result.dtype, result.weak, None if rule is None else rule(facts, *values))
+    value = None if rule is None else rule(facts, *values)
+    is_kept = value is not None and (result.weak or _fits(value, result.dtype))
+    return Scalar(result.dtype, result.weak, value if is_kept else None)
+
+
+def _fits(value: Affine, dtype: str) -> bool:
+    """Whether a value is what NumPy computes in a dtype, in which it may wrap around. (Lengths are
+    less than what int64 holds.)"""
+    if value.known is None:
+        return dtype == "int64"
+    bounds = np.iinfo(dtype)
+    return bool(bounds.min <= value.known <= bounds.max)
 
 
 def _multiply(facts: Facts, a: Affine, b: Affine) -> Affine:

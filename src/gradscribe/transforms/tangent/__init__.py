@@ -50,7 +50,6 @@ from gradscribe.ir.types import (
 )
 from gradscribe.ir.types import Sequence as ListType
 from gradscribe.primitives import control, indexing
-from gradscribe.primitives.raising import is_strict, may_raise
 from gradscribe.transforms.analyses.absence import absences, telling
 from gradscribe.transforms.analyses.activity import STRUCTURAL, Activity, activity_of
 from gradscribe.transforms.analyses.definedness import possibly_undefined
@@ -68,6 +67,7 @@ from gradscribe.transforms.derivatives.inlining import Inline, inline_exactly
 from gradscribe.transforms.derivatives.templates import as_one_value
 from gradscribe.transforms.tangent.calls import tangent_call
 from gradscribe.transforms.tangent.fitting import fit
+from gradscribe.transforms.tangent.managers import Managers
 from gradscribe.transforms.tangent.mixed_lists import refuse_integers, without_integers
 from gradscribe.transforms.tangent.poles import Poles
 from gradscribe.transforms.tangent.regions import recorded_values, tangent_if, tangent_loop
@@ -150,7 +150,7 @@ class Tangent:
         self._function = function
         self._tangents: dict[Value, Value] = {}
         self.poles = Poles(self.builder)
-        self._managers: list[Operation] = []
+        self._managers = Managers(self.builder)
         self._undefined: set[Value] = set()
         self._literals = {
             operation.results[0]: operation.attributes["value"]
@@ -183,25 +183,21 @@ class Tangent:
 
     def block(self, block: Block) -> None:
         """Append the operations of a block, each followed by its tangent."""
-        outer = list(self._managers)
-        for operation in block.operations:
-            if not self.active.isdisjoint(operation.results):
-                with refusing_misfits(operation):
-                    _VISITORS.get(operation.primitive, Tangent.plain)(self, operation)
-                continue
-            self.builder.append(operation)
-            if operation.primitive is control.UNDEF:
-                self._undefined.update(operation.results)
-            elif operation.primitive is control.ENTER:
-                self._managers.append(operation)
-            elif operation.primitive is control.EXIT and self._managers:
-                self._managers.pop()
-        self._managers = outer
+        with self._managers.block():
+            for operation in block.operations:
+                if not self.active.isdisjoint(operation.results):
+                    with refusing_misfits(operation):
+                        _VISITORS.get(operation.primitive, Tangent.plain)(self, operation)
+                    continue
+                self.builder.append(operation)
+                self._managers.note(operation)
+                if operation.primitive is control.UNDEF:
+                    self._undefined.update(operation.results)
 
     def plain(self, operation: Operation) -> None:
         """Append an operation without regions, and its tangent."""
         self.builder.append(operation)
-        with self.located(operation), self._ignoring_invalid_values():
+        with self.located(operation), self._managers.ignoring_invalid_values():
             before = len(self.builder.operations)
             tangent = self._rule(operation)
             if tangent is not None:
@@ -214,19 +210,6 @@ class Tangent:
                     tangent = self.builder.rename(tangent, name_of(result))
                 self.define(result, tangent)
                 self.poles.note(operation, list(map(self.of, operation.operands)), tangent)
-
-    @contextmanager
-    def _ignoring_invalid_values(self) -> Iterator[None]:
-        """What is appended raises nothing that the program would handle, or take down, as its
-        own."""
-        builder, before = self.builder, len(self.builder.operations)
-        yield
-        made = builder.operations[before:]
-        if any(map(is_strict, self._managers)) and any(map(_may_meet_invalid_values, made)):
-            ignoring = {"args": (), "keywords": {"all": "ignore"}}
-            builder.call(control.ENTER, ignoring, callee=np.errstate)
-            builder.operations.insert(before, builder.operations.pop())
-            builder.call(control.EXIT, ignoring, callee=np.errstate)
 
     @contextmanager
     def located(self, operation: Operation) -> Iterator[None]:
@@ -459,7 +442,3 @@ def _reads_lists(operation: Operation) -> bool:
     is_linear = operation.primitive.tangent is Linearity.LINEAR
     given = any(isinstance(operand.type, ListType) for operand in operation.operands)
     return operation.primitive is control.GET or (is_linear and given)
-
-
-def _may_meet_invalid_values(operation: Operation) -> bool:
-    return may_raise(operation, (FloatingPointError,))

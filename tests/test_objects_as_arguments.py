@@ -4,6 +4,7 @@ are refused where nothing would be given for them."""
 from __future__ import annotations
 
 import collections
+import functools
 import types
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
-from gradscribe.errors import ArgumentError
+from gradscribe.errors import ArgumentError, UnsupportedError
 
 V = np.array([0.3, -0.8])
 MODES: list[dict[str, Any]] = [{}, {"compile": "auto"}, {"compile": False}]
@@ -128,3 +129,48 @@ def test_tangents_of_dicts_are_dicts_of_any_class() -> None:
     tangent = dict(reversed(given.items()))
     found = gs.jvp(lambda d: np.sum(d["a"] * d["b"]), (given,), (tangent,))[1]
     assert found == pytest.approx(4 * V @ V)
+
+
+@dataclass
+class Derived:
+    """Holds what it has made of its fields."""
+
+    k: float = 1.0
+
+    def __post_init__(self):
+        self.square = self.k**2
+        self.name = "derived"
+
+    @functools.cached_property
+    def cube(self):
+        return self.k**3
+
+
+def test_what_an_argument_holds_besides_its_fields_is_not_taken_for_missing() -> None:
+    def by_square(p, x):
+        return p.square * x
+
+    def by_default(p, x):
+        return getattr(p, "square", 1.0) * x
+
+    for function in (by_square, by_default):
+        with pytest.raises(UnsupportedError, match="`square` is no field of `Derived`"):
+            gs.grad(function)(Derived(2.0), 3.0)
+        assert gs.grad(function, 1, compile="auto")(Derived(2.0), 3.0) == 4.0
+    p, without = Derived(2.0), Derived(2.0)
+    del without.square
+    compiled = gs.grad(by_default, 1)
+    assert compiled(without, 3.0) == 1.0
+    with pytest.raises(UnsupportedError):
+        compiled(p, 3.0)
+
+
+@pytest.mark.parametrize("options", [{}, {"compile": False}, {"compile": "auto"}], ids=str)
+def test_what_an_argument_has_kept_of_a_property_is_computed_again(options) -> None:
+    def by_cube(p, x):
+        return p.cube * x
+
+    p = Derived(2.0)
+    for _ in range(2):
+        assert gs.grad(by_cube, **options)(p, 3.0).k == 36.0
+        assert p.cube == 8.0  # which is kept in the object

@@ -701,3 +701,16 @@ def class_that_is_registered(x):
         weight = 2.0
 
     return np.sum(x) * Part.weight
+
+
+@dataclasses.dataclass
+class WithMore:
+    k: float = 1.0
+
+    def __post_init__(self):
+        self.square = self.k**2
+
+
+@refused("`square` is no field of `WithMore`: of an argument, its fields are known", WithMore(2.0))
+def attribute_that_is_no_field(p):
+    return p.square * p.k

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.ir.probing import is_dataclass
+from gradscribe.ir.trees import attributes_beside
 
 Key = Hashable
 KeyFunction = Callable[[Any], Key]
@@ -140,7 +141,8 @@ def _key_function(cls: type) -> KeyFunction:
     if issubclass(cls, np.memmap):
         return _array_key
     if is_structure(cls):
-        return _fields_key(field_names(cls))
+        names = field_names(cls)
+        return _fields_key(names) if issubclass(cls, tuple) else _dataclass_key(names)
     for base, key in _OF_BASES.items():
         if issubclass(cls, base):
             return _of_subclass(key)
@@ -172,6 +174,14 @@ def _fields_key(names: tuple[str, ...]) -> KeyFunction:
         return value.__class__, *[key_of(getattr(value, name)) for name in names]
 
     return fields_key
+
+
+def _dataclass_key(names: tuple[str, ...]) -> KeyFunction:
+    def dataclass_key(value: Any) -> Key:
+        fields = [key_of(getattr(value, name)) for name in names]
+        return value.__class__, *fields, *attributes_beside(value)
+
+    return dataclass_key
 
 
 _BY_VALUE = (

@@ -29,8 +29,8 @@ from gradscribe.frontend.interface import Argument, RunTimeObject
 from gradscribe.ir.affine import Affine, Source, Symbol
 from gradscribe.ir.core import Location
 from gradscribe.ir.generators import RandomGenerator
-from gradscribe.ir.probing import derived_number, has, probe, redefined
-from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
+from gradscribe.ir.probing import derived_number, has, is_dataclass, probe, redefined
+from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree, attributes_beside
 from gradscribe.ir.types import Array, Never, Opaque, Scalar, Sequence, Tuple, Type
 
 
@@ -180,7 +180,8 @@ def describe(value: Any, place: _Place) -> tuple[Tree, list[Type]]:
         names = keys.field_names(type(value))
         children = [getattr(value, name) for name in names]
         places = [place.below(f".{name}") for name in names]
-        return _describe_node(Node(type(value), (), names), children, places)
+        beside = tuple(attributes_beside(value)) if is_dataclass(type(value)) else ()
+        return _describe_node(Node(type(value), (), names, beside=beside), children, places)
     if isinstance(value, np.generic):
         return _describe_leaf(value, place)
     return _describe_constant(value, place)

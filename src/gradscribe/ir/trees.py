@@ -10,6 +10,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MemberDescriptorType
 from typing import Any
 
@@ -35,7 +36,7 @@ class Node:
     """A container. keys: names of attributes or keys of a dict; None for tuples and lists. derived:
     its class, if that is one derived from `cls`, which may have attributes of its own. number:
     which list, dict or object it is, where it stands in several places. like: an object that has
-    the attributes which are no fields.
+    the attributes which are no fields. beside: the names of these, of an argument.
     """
 
     cls: type
@@ -44,6 +45,7 @@ class Node:
     derived: type | None = None
     number: int | None = field(default=None, compare=False)
     like: Any = field(default=None, compare=False, repr=False)
+    beside: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 Tree = Leaf | Constant | Node
@@ -75,7 +77,7 @@ def build(tree: Node, children: list[Any]) -> Any:
     if tree.cls is dict:
         return dict(zip(tree.keys or (), children, strict=True))
     if tree.keys is not None:
-        others = probe(tree.like, "__dict__") or {}
+        others = attributes_beside(tree.like) if is_dataclass(type(tree.like)) else {}
         return with_attributes(
             tree.cls, **{**others, **dict(zip(tree.keys, children, strict=True))}
         )
@@ -152,6 +154,19 @@ def node_of(value: Any) -> tuple[Node, list[Any]] | None:
         parts = [getattr(value, name) for name in names]
         return Node(cls, (LEAF,) * len(names), names, like=value), parts
     return None
+
+
+def attributes_beside(value: Any) -> dict[str, Any]:
+    """What an object of a dataclass holds besides its fields: no part of its structure. (What it
+    keeps of a cached property is computed again.)"""
+    held, fields, cls = probe(value, "__dict__") or {}, value.__dataclass_fields__, type(value)
+    if len(held) == len(fields) and held.keys() == fields.keys():
+        return {}
+    return {
+        name: item
+        for name, item in held.items()
+        if name not in fields and not isinstance(in_class(cls, name, None), cached_property)
+    }
 
 
 def flatten(value: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[Tree, list[Any]]:

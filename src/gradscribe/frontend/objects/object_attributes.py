@@ -81,7 +81,20 @@ def get(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
         item = lowering.call(node, Static(kind.func), (owner,), {})
         lowering.call(node, Static(object.__setattr__), (owner, Static(name), item), {})
         return item
-    return of_class(lowering, node, owner, cls, name)
+    found = of_class(lowering, node, owner, cls, name)
+    if found is None and isinstance(owner, InstanceRef):
+        _refuse_beside(lowering, node, owner, name)
+    return found
+
+
+def _refuse_beside(lowering: Lowering, node: Any, owner: InstanceRef, name: str) -> None:
+    """Refuse to read what an argument holds besides the fields of its class."""
+    if name in lowering.outside.beside.get(owner.storage, ()):
+        lowering.unsupported(
+            node,
+            f"`{name}` is no field of `{owner.cls.__name__}`: of an argument, its fields are known",
+            "make it a field, or a property",
+        )
 
 
 def refuse_uncertain(lowering: Lowering, node: Any, name: str, item: Any) -> None:

@@ -71,6 +71,7 @@ class Outside:
     entered: the contents of captured variables when they were met: they are there in every state,
     also in one before that. first: the number of the first storage that the function makes itself.
     fields: the attributes of objects from outside that are stored to; owners: where these are.
+    beside: the attributes of arguments that are no fields of theirs.
     met: the objects from outside, by identity, with the paths to each. compared: those of which it
     matters which they are.
     closures: the functions from outside that others of the same code may stand for, by identity,
@@ -102,6 +103,7 @@ class Outside:
     first: int = 0
     fields: dict[Any, Cell] = field(default_factory=dict)
     owners: dict[Cell, AccessPath] = field(default_factory=dict)
+    beside: dict[Storage, frozenset[str]] = field(default_factory=dict)
     met: dict[int, dict[Any, ObjectRef]] = field(default_factory=dict)
     compared: set[int] = field(default_factory=set)
     closures: dict[int, tuple[Any, dict[Any, AccessPath]]] = field(default_factory=dict)

@@ -176,5 +176,7 @@ def _structure(
         return DictRef(storage)
     if not issubclass(tree.cls, tuple):
         fields = dict(zip(tree.keys or (), items, strict=True))
-        return instances.new_instance(lowering, tree.cls, fields)
+        owner = instances.new_instance(lowering, tree.cls, fields)
+        lowering.outside.beside[owner.storage] = frozenset(tree.beside)
+        return owner
     return TupleOf(tuple(items), tree.cls, derived=tree.derived)

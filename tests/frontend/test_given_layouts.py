@@ -110,6 +110,7 @@ def test_what_is_done_depends_on_how_they_lie(function, given, transform, option
     try:
         value = transform(function, given(), options)
     except gs.errors.GradscribeError:
-        assert function is steps or given not in (in_order, by_rows, by_columns)
+        changes_unseen = transform is TRANSFORMS["tensors"] and options
+        assert function is steps or changes_unseen or given not in (in_order, by_rows, by_columns)
         return
     np.testing.assert_allclose(value, expected)

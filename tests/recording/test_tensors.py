@@ -5,7 +5,7 @@ import pytest
 
 import gradscribe as gs
 from gradscribe.autograd import forward_ad
-from gradscribe.errors import AliasingError
+from gradscribe.errors import AliasingError, UnsupportedError
 
 X = np.array([0.3, 0.7, 1.1])
 
@@ -91,11 +91,75 @@ def test_tensors_of_integers_have_no_derivative():
 
 def test_one_array_that_is_given_twice_is_one():
     def f(x, a, b):
+        return (x * b * (5.0 if a is b else 1.0)).sum()
+
+    def stores(x, a, b):
         a[0] = 5.0
         return (x * b).sum()
 
     x, w = gs.tensor(X, requires_grad=True), np.ones(3)
     recorded(f)(x, w, w).backward()
-    assert x.grad.tolist() == [5, 1, 1] and w[0] == 1
+    assert x.grad.tolist() == [5, 5, 5]
     with pytest.raises(AliasingError, match="shares memory with another one"):
-        recorded(f)(x, w, w[:])
+        recorded(stores)(x, w, w[:])
+
+
+def changes_a_tensor(x, others):
+    x *= 2.0
+    return x.sum()
+
+
+def changes_an_array(x, others):
+    others["a"][0] = 5.0
+    return x.sum()
+
+
+def changes_a_list(x, others):
+    others["l"].append(x[0])
+    return x.sum()
+
+
+def changes_a_dict(x, others):
+    others["n"] = x[0]
+    return x.sum()
+
+
+@pytest.mark.parametrize(
+    "function", [changes_a_tensor, changes_an_array, changes_a_list, changes_a_dict]
+)
+def test_what_is_given_is_not_changed_unseen(function):
+    x = gs.tensor(X, requires_grad=True)
+    others = {"a": np.ones(3), "l": [], "n": 1.0}
+    with pytest.raises(AliasingError, match="changes what it is given"):
+        recorded(function)(x * 1.0, others)
+    assert others["l"] == [] and others["n"] == 1.0 and others["a"][0] == 1.0
+
+
+class Cell:
+    def __init__(self):
+        self.state, self.log = 0.0, []
+
+    def step(self, x):
+        self.state = 0.9 * self.state + x.sum()
+        return self.state * x[0]
+
+    def logged(self, x):
+        value = x.sum()
+        self.log.append(gs.stop_gradient(value))
+        return value * x[0]
+
+    def in_a_cycle(self, x):
+        def total(n):
+            return x.sum() if n == 0 else total(n - 1) + x[0]
+
+        return total(2)
+
+
+def test_what_is_kept_for_later_calls_does_not_lose_its_derivative_unseen():
+    x, cell = gs.tensor(X, requires_grad=True), Cell()
+    with pytest.raises(UnsupportedError, match="stores outside what is differentiated"):
+        recorded(cell.step)(x)
+    recorded(cell.logged)(x).backward()
+    assert cell.log == [np.sum(X)]
+    for _ in range(2):
+        recorded(cell.in_a_cycle)(x).backward()

@@ -234,3 +234,30 @@ def copied_deeply_with_one_array_under_two_keys():
     array, table = np.ones(3), {}
     table["a"] = table["b"] = array
     gs.grad(lambda x, table: np.sum(x * copy.deepcopy(table)["a"]))(np.ones(3), table)
+
+
+@refused_when_run(
+    "`stored` changes what it is given, and runs as it is: a call with Tensors does not follow "
+    "that",
+    AliasingError,
+)
+def argument_changed_by_a_recorded_run():
+    def stored(x):
+        x *= 2.0
+        return x.sum()
+
+    gs.differentiable(stored, compile=False)(TENSOR * 1.0)
+
+
+@refused_when_run(
+    "a function that runs as it is, called with Tensors, stores outside what is differentiated: "
+    "there it would have no derivative any more"
+)
+def state_of_a_recorded_run():
+    seen = []
+
+    def noted(x):
+        seen.append(x * 2.0)
+        return x.sum()
+
+    gs.differentiable(noted, compile=False)(gs.tensor([1.0, 2.0], requires_grad=True))

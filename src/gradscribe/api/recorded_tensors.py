@@ -4,17 +4,20 @@ backward is that of a recorded run. A backward that is recorded is such a call i
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from gradscribe.compiler.leaves import unwrapped
+from gradscribe.errors import AliasingError
 from gradscribe.ir.trees import flatten, unflatten
+from gradscribe.primitives.argument_trees import is_same
 from gradscribe.recording import runs
-from gradscribe.recording.arrays import shown
+from gradscribe.recording.arrays import is_recorded, present, shown
 from gradscribe.recording.callees import callee_of
-from gradscribe.recording.levels import OF_TENSORS, is_differentiable
+from gradscribe.recording.levels import KEEPS_NOTHING, OF_TENSORS, is_differentiable, plain
 from gradscribe.runtime.graph.function import Function
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
@@ -36,27 +39,46 @@ def call_on_tensors(
         leaves += own
         chosen += [isinstance(leaf, Tensor) and is_chosen(position) for leaf in own]
     places = [i for i, flag in enumerate(chosen) if flag]
-    plain = list(map(unwrapped, leaves))
+    arrays_of = list(map(unwrapped, leaves))
 
     def on_arrays(*arrays: Any) -> Any:
-        copies = runs.Copies(plain, places, are_apart=True)
-        seen = {id(value): shown(copies.of(value)) for value in plain}
-        values = [seen[id(value)] for value in plain]
+        copies = runs.Copies(arrays_of, places, are_apart=True)
+        seen = {id(value): shown(copies.of(value)) for value in arrays_of}
+        values = [seen[id(value)] for value in arrays_of]
         for place, array in zip(places, arrays, strict=True):
             values[place] = array
         runs.refuse_stores(values[number] for number in copies.overlapping)
         remaining = iter(values)
         given = [unflatten(tree, remaining) for tree in trees]
         named = dict(zip(keywords, given[len(args) :], strict=True))
+        held = [(value, _content(value)) for value in values]
         before = OF_TENSORS.set(True)
         try:
-            return callee_of(function)(*given[: len(args)], **named)
+            out = callee_of(function)(*given[: len(args)], **named)
         finally:
             OF_TENSORS.reset(before)
+        kept = [leaf for item in given for leaf in flatten(item, is_recorded)[1]]
+        if not (
+            len(kept) == len(values)
+            and all(map(operator.is_, kept, values))
+            and all(is_same(_content(value), content) for value, content in held)
+        ):
+            raise AliasingError(
+                f"`{name}` changes what it is given, and runs as it is: a call with Tensors does "
+                "not follow that",
+                "return what is new; or let it be compiled",
+            )
+        return out
 
     call = _Call(on_arrays)
     results = _class_of(name).apply(call, *(leaves[place] for place in places))
     return unflatten(call.tree, iter(results))
+
+
+def _content(value: Any) -> Any:
+    """What an argument holds now. (A store gives a recorded array another value.)"""
+    found = plain(present(value))
+    return found.copy() if type(value) is np.ndarray else found
 
 
 class _Call:
@@ -83,7 +105,11 @@ class _Recorded(Function):
     @staticmethod
     def forward(ctx: Any, call: _Call, *tensors: Tensor) -> tuple[Any, ...]:
         ctx.save_for_backward(*tensors)
-        run = runs.Run(call.function, runs.Point(list(map(unwrapped, tensors))), {})
+        before = KEEPS_NOTHING.set(True)
+        try:
+            run = runs.Run(call.function, runs.Point(list(map(unwrapped, tensors))), {})
+        finally:
+            KEEPS_NOTHING.reset(before)
         _, leaves = flatten(run.result())
         ctx.run, call.tree = run, run.tree
         outputs = [_output(leaf) for leaf in leaves]

@@ -9,6 +9,7 @@ without derivative from then on.
 from __future__ import annotations
 
 import gc
+import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from types import CellType
@@ -17,10 +18,19 @@ from weakref import ref
 
 import numpy as np
 
-from gradscribe.errors import GradscribeError
+from gradscribe.errors import GradscribeError, UnsupportedError
 from gradscribe.recording import classes
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber
-from gradscribe.recording.levels import CREATED, REFUSED, TOLD, Level, open_runs, plain
+from gradscribe.recording.levels import (
+    CREATED,
+    KEEPS_NOTHING,
+    REFUSED,
+    TOLD,
+    Level,
+    Traced,
+    open_runs,
+    plain,
+)
 from gradscribe.runtime.graph.grad_mode import enable_grad
 
 
@@ -60,7 +70,26 @@ class running:
             created = CREATED.get()
             CREATED.reset(self._created)
             assert created is not None
+            keeps = KEEPS_NOTHING.get() and _are_active(created)
             unwrap(created)
+            if keeps and sys.exc_info()[1] is None:
+                raise UnsupportedError(
+                    "a function that runs as it is, called with Tensors, stores outside what is "
+                    "differentiated: there it would have no derivative any more",
+                    "return it, or store `gs.stop_gradient(value)`",
+                )
+
+
+def _are_active(created: Sequence[ref[Any]]) -> bool:
+    """Whether a derivative goes through a value of a run that is over, and is held."""
+
+    def check() -> bool:
+        left = [value for weak in created if (value := weak()) is not None]
+        held = [value._value for value in left]
+        held += [value._memory.value for value in left if type(value) is RecordedArray]
+        return any(type(value) is Traced for value in held)
+
+    return check() and (gc.collect() >= 0) and check()
 
 
 def unwrap(created: Sequence[ref[Any]]) -> None:

@@ -140,6 +140,10 @@ OF_TENSORS: ContextVar[bool] = ContextVar("gradscribe_recorded_tensors", default
 """Whether the function that runs recorded was called with Tensors."""
 
 
+KEEPS_NOTHING: ContextVar[bool] = ContextVar("gradscribe_keeps_nothing", default=False)
+"""Whether what is differentiated must not be held any more when the run is over."""
+
+
 def is_running() -> bool:
     """Whether a function runs recorded here."""
     return open_runs.get() > 0

@@ -205,8 +205,19 @@ def test_overlapping_arguments_are_refused():
 def test_plain_arrays_are_changed():
     buffer = np.zeros(3)
     _, b = leaves()
-    gs.differentiable(all_overwritten)(buffer, b)
+    gs.differentiable(all_overwritten)(buffer, b.detach())
     assert buffer.tolist() == (b * b).tolist()
+
+
+def test_plain_arrays_keep_no_derivative():
+    """What is stored there would be a constant to all that reads it later."""
+    buffer = np.zeros(3)
+    _, b = leaves()
+    with pytest.raises(
+        errors.UnsupportedError, match="stores what is differentiated in an array of NumPy"
+    ):
+        gs.differentiable(all_overwritten)(buffer, b)
+    assert buffer.tolist() == [0, 0, 0]
 
 
 def test_old_values_that_the_function_read_are_kept():
@@ -313,7 +324,12 @@ def test_captured_arrays_and_attributes_are_changed():
         holder.buffer[1] = y[1]
         return y.sum()
 
-    f(leaves()[0])
+    with pytest.raises(
+        errors.UnsupportedError, match="stores what is differentiated in an array of NumPy"
+    ):
+        f(leaves()[0])
+    assert captured.tolist() == holder.buffer.tolist() == [0, 0, 0]
+    f(leaves()[0].detach())
     assert captured.tolist() == [0.3, 0, 0]
     assert holder.buffer.tolist() == [0, -1.2, 0]
 

@@ -261,3 +261,16 @@ def state_of_a_recorded_run():
         return x.sum()
 
     gs.differentiable(noted, compile=False)(gs.tensor([1.0, 2.0], requires_grad=True))
+
+
+@refused_when_run(
+    "`stored` stores what is differentiated in an array of NumPy, which keeps no derivative"
+)
+def derivative_stored_in_an_array():
+    buffer = np.zeros(2)
+
+    def stored(x):
+        buffer[:] = x
+        return x.sum()
+
+    gs.differentiable(stored)(gs.tensor([1.0, 2.0], requires_grad=True))

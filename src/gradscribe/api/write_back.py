@@ -18,7 +18,7 @@ from gradscribe.compiler import Primal
 from gradscribe.compiler.entry import Values, argument, steps_text
 from gradscribe.compiler.item_texts import getter
 from gradscribe.compiler.leaves import Builder, builders
-from gradscribe.errors import AliasingError
+from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.frontend.interface import NEW, ContainerChange
 from gradscribe.ir.trees import Node, Tree, count_leaves, flatten
 from gradscribe.runtime.tensors.inplace import refuse_leaf, refuse_store, take_over
@@ -84,9 +84,17 @@ class WriteBack:
         made: dict[int, Any] = dict(zip(self._known, self._known_in(values), strict=True))
         if self._of_containers is not None:
             self._of_containers(values, leaves, made)
-        steps = zip(self._targets(values), self._of_items, self._steps, strict=True)
-        for target, of_items, (build, where) in steps:
-            (_store_items if of_items else _store)(target, build(leaves[where], made))
+        targets = self._targets(values)
+        contents = [build(leaves[where], made) for build, where in self._steps]
+        for target, held in zip(targets, contents, strict=True):
+            if isinstance(target, np.ndarray) and isinstance(held, Tensor) and held.requires_grad:
+                raise UnsupportedError(
+                    f"`{self._name}` stores what is differentiated in an array of NumPy, which "
+                    "keeps no derivative",
+                    "make the array a Tensor, or return what is to be kept",
+                )
+        for target, of_items, held in zip(targets, self._of_items, contents, strict=True):
+            (_store_items if of_items else _store)(target, held)
         if self._attributes is not None:
             self._attributes(values, leaves, made)
 

@@ -76,7 +76,7 @@ class running:
                 raise UnsupportedError(
                     "a function that runs as it is, called with Tensors, stores outside what is "
                     "differentiated: there it would have no derivative any more",
-                    "return it, or store `gs.stop_gradient(value)`",
+                    "return it, and pass it in again",
                 )
 
 

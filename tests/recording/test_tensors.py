@@ -163,3 +163,17 @@ def test_what_is_kept_for_later_calls_does_not_lose_its_derivative_unseen():
     assert cell.log == [np.sum(X)]
     for _ in range(2):
         recorded(cell.in_a_cycle)(x).backward()
+
+
+@pytest.mark.parametrize("name", ["item", "tolist"])
+def test_what_cuts_a_derivative_of_tensors_alone_is_refused(name):
+    x = gs.tensor(X, requires_grad=True)
+
+    def scaled(x):
+        found = getattr(x if name == "tolist" else x.sum(), name)()
+        return x[0] * (found[0] if name == "tolist" else found)
+
+    with pytest.raises(UnsupportedError, match=f"`{name}` means one thing for Tensors"):
+        recorded(scaled)(x)
+    recorded(lambda x, y: x[0] * y.tolist()[0])(x, X).backward()
+    assert x.grad.tolist() == [X[0], 0, 0]

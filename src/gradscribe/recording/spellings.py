@@ -12,7 +12,7 @@ from typing import Any
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.kinds.tensors import agrees
 from gradscribe.ir.probing import is_library_module
-from gradscribe.recording.levels import OF_TENSORS, refused
+from gradscribe.recording.levels import OF_TENSORS, Traced, refused
 from gradscribe.runtime.tensors.tensor import Tensor
 
 
@@ -27,17 +27,25 @@ def guarded(name: str, found: Any) -> Any:
 def _method(name: str, found: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(found)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if OF_TENSORS.get() and not agrees(name, (*args, *kwargs), Tensor) and _is_called_by_user():
+        is_one = agrees(name, (*args, *kwargs), Tensor)
+        cuts = name in _CUTTING and type(self._present()) is Traced
+        if OF_TENSORS.get() and (cuts or not is_one) and _is_called_by_user():
             raise refused(
                 UnsupportedError(
                     f"`{name}` means one thing for Tensors and another for arrays, which they are "
                     "in a function that runs as it is",
-                    f"write the function, `np.{name}(x, …)`, or pass arrays",
+                    "pass arrays"
+                    if cuts
+                    else f"write the function, `np.{name}(x, …)`, or pass arrays",
                 )
             )
         return found(self, *args, **kwargs)
 
     return method
+
+
+_CUTTING = frozenset({"item", "tolist"})
+"""What gives plain numbers of a Tensor, and those that are differentiated of an array."""
 
 
 def _is_called_by_user() -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe.errors import UnsupportedError
 
 X = 0.5 + 0.4 * np.sin(1.7 * np.arange(18.0))
 
@@ -205,3 +207,53 @@ def test_two_buffers_without_other_names_are_carried_as_they_are() -> None:
     gradient(X)
     assert " if " not in gradient.source
     gs.testing.check_grad(diffused, X)
+
+
+class Lent:
+    def __init__(self, item):
+        self.item = item
+
+    def __enter__(self):
+        return self.item
+
+    def __exit__(self, *_):
+        return False
+
+
+def joined_before_a_loop(x, A, s):
+    v1 = np.full(5, s)
+    v2 = 1.0 * x
+    n3 = [np.sum(x), 0.5, x[0]]
+    n4 = [x[0], s]
+    w5 = [x, x]
+    w6 = [1.0 * x, x]
+    if s > 0.5:
+        x = (lambda q: q)(A[0])
+        w5[0] = v2
+        if len(n3) > 2:
+            del n3[0]
+    else:
+        v2 = np.array([0.3, -0.2, 0.1, 0.8, 1.0])
+    with Lent(n4) as q7:
+        q7.extend(n4)
+    n3, n4 = n4, n3
+    i8 = 0
+    while i8 < 2:
+        i8 += 1
+        with Lent(w5[-1].reshape(5)) as q9:
+            v2[v1 > 0.3] = 0.25
+            w5 = list(w6)
+        with contextlib.suppress(ValueError):
+            n4.reverse()
+            if i8 > 0:
+                raise ValueError
+            x = (lambda q: q)(v1)
+    t = s * np.sum(A**2)
+    t = t + 0.3 * (np.sum(x**2) + 3.0 * x[0])
+    return t
+
+
+def test_what_is_joined_before_a_loop_is_there_in_each_attempt_to_lower_it():
+    x, A = np.linspace(0.1, 0.9, 5), np.arange(20.0).reshape(4, 5)
+    with pytest.raises(UnsupportedError, match="in a `try` that may be left by an exception"):
+        gs.value_and_grad(joined_before_a_loop, (0,))(x, A, 0.88)

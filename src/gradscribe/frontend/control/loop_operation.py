@@ -208,7 +208,7 @@ def _settled(
             raise
         kept = kept_memory.handled(lowering, carried.entry)
         lowering.restore(carried.entry)
-        del lowering.builder.operations[made:]
+        lowering.builder.operations[made:] = carried.joined
         del lowering.frame.loops[depth:]
         carried.restart()
         kept_memory.handle(lowering, kept)

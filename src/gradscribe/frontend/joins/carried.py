@@ -94,8 +94,9 @@ class Carried(FixedPoint):
 
     def _carry_apart(self) -> None:
         """Carry the names that are told apart as one tuple."""
-        before = self._grouped
+        before, made = self._grouped, len(self.lowering.builder.operations)
         self.apart.enter(self._keys(), self.entry)
+        self.joined = self.lowering.builder.operations[made:]
         self._grouped = self.apart.keys
         same = [e for e in self.entries if e.key == WHICH and e.choice == self.apart.choice]
         left = [key for key in before if key not in self._grouped]

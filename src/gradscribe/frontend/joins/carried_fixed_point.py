@@ -42,7 +42,7 @@ from gradscribe.frontend.values.values import (
     possibilities,
 )
 from gradscribe.ir.affine import Symbol
-from gradscribe.ir.core import Value
+from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import BOOL, JoinError, Never, Sequence, Type, is_integer, join
 
 _MAX_KINDS = 4
@@ -54,7 +54,8 @@ class FirstIterationError(Exception):
 
 
 class FixedPoint:
-    """The entries of one loop. `entry` is the state before the loop.
+    """The entries of one loop. `entry` is the state before the loop. joined: the operations that
+    make what it holds of several arrays, which each attempt to lower the loop refers to.
 
     in_place: the names that the body binds by `name op= value` alone: arrays stay what they are.
     live: the names that are read after an iteration, in the next one or after the loop, before they
@@ -94,6 +95,7 @@ class FixedPoint:
         self.handles = Handles(lowering)
         self.apart = ToldApart(lowering, self.entry, live)
         self._grouped: list[Any] = []
+        self.joined: list[Operation] = []
         self.ends: dict[Any, list[Value] | None] = {}
         self.end_state = self.entry
         self.opened: list[Storage] = []

@@ -114,6 +114,7 @@ def raveled_in_order(x, c):
 
 
 def base_stored_to(x, c):
+    c = c.copy()
     a = np.ravel(c.T)
     c[0, 0] = x[0] * x[1]
     return np.sum(a * a * x[1]) + np.sum(c[0] * x)

@@ -22,7 +22,7 @@ from gradscribe.codegen.definitions import definition, is_definition
 from gradscribe.codegen.heads import target
 from gradscribe.codegen.listing import Listing, is_derived
 from gradscribe.codegen.objects import augmenting, changing
-from gradscribe.codegen.rewriting import call_method, negation, same, without_minus
+from gradscribe.codegen.rewriting import call_method, name, negation, same, without_minus
 from gradscribe.codegen.uses import stored_value
 from gradscribe.ir.core import CALL, Location, Operand, Operation, Primitive
 from gradscribe.ir.types import Scalar
@@ -169,6 +169,11 @@ def _subscripted(view: ast.expr) -> ast.Subscript:
 def _append(listing: Listing, operation: Operation) -> None:
     owner = listing.write.value(operation.operands[0])
     value = _stored(listing, operation)
+    if operation.operands[0] in listing.plan.uses.keys:
+        place = ast.Subscript(owner, value, ast.Store())
+        length = ast.Call(name("len"), [owner], [])
+        listing.add(assign(place, length), operation.location)
+        return
     listing.add(ast.Expr(call_method(owner, "append", value)), operation.location)
 
 

@@ -127,6 +127,8 @@ def _items(attribute: str) -> Spelling:
 
     def spell(write: Expressions, operation: Operation) -> ast.expr:
         items = [write.argument(operation, i) for i in operation.attributes[attribute]]
+        if operation.result in write.uses.keys:
+            return ast.Dict([*items], [ast.Constant(place) for place in range(len(items))])
         container = ast.List if operation.primitive is control.LIST else ast.Tuple
         return container(items, ast.Load())
 
@@ -241,6 +243,8 @@ def _effect(write: Expressions, operation: Operation) -> ast.expr:
         for key, item in operation.attributes["keywords"].items()
     ]
     if isinstance(operation.callee, Method):
+        if operation.callee.name == "index" and operation.operands[0] in write.uses.keys:
+            return ast.Subscript(positional[0], positional[1], ast.Load())
         if operation.callee.name == "__call__":
             generator = generator_of(positional)
             if generator is not None:

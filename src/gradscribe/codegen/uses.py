@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from gradscribe.codegen.key_lists import key_lists
 from gradscribe.ir.core import LOOP, Block, Function, Operand, Operation, Value
 from gradscribe.ir.flow import Loop
 from gradscribe.ir.types import Scalar, Tuple
@@ -27,7 +28,8 @@ Site = tuple[Block, int]
 class Uses:
     """producer: the operation of a result. home: where a value is defined (-1: a parameter).
     sites: where it is read, in program order. items: the items that loops run over. arguments: the
-    parameters of the function. lends: whether it shows unread code a matrix, or more axes."""
+    parameters of the function. lends: whether it shows unread code a matrix, or more axes. keys:
+    the lists of keys that are written as dicts."""
 
     producer: dict[Value, Operation] = field(default_factory=dict)
     home: dict[Value, Site] = field(default_factory=dict)
@@ -35,6 +37,7 @@ class Uses:
     items: set[Value] = field(default_factory=set)
     arguments: frozenset[Value] = frozenset()
     lends: bool = False
+    keys: frozenset[Value] = frozenset()
 
     def of(self, value: Value) -> list[Site]:
         return self.sites.get(value, [])
@@ -52,7 +55,7 @@ class Uses:
 
 
 def uses_of(function: Function) -> Uses:
-    uses = Uses(arguments=frozenset(function.body.parameters))
+    uses = Uses(arguments=frozenset(function.body.parameters), keys=key_lists(function))
     _visit(function.body, uses)
     return uses
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe.errors import UnsupportedError
 from tests.frontend.oracles import agrees
 
 PROGRAMS: list[tuple[Any, tuple[Any, ...]]] = []
@@ -205,3 +206,22 @@ def test_what_a_function_counts_a_gradient_counts_once():
     counted = cube.calls - calls
     gs.grad(a_counting_decorator)(0.5)
     assert cube.calls == calls + 2 * counted
+
+
+def test_a_metaclass_that_decides_is_not_asked_while_compiling():
+    calls = []
+
+    class Deciding(type):
+        def __instancecheck__(cls, item):
+            calls.append(item)
+            return True
+
+    class Decided(metaclass=Deciding):
+        pass
+
+    def function(x):
+        return x[0] if isinstance(3, Decided) else x[1]
+
+    with pytest.raises(UnsupportedError, match="decides itself what its instances are"):
+        gs.grad(function)(np.ones(2))
+    assert calls == []

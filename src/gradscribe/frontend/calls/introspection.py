@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -48,6 +48,7 @@ def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
         asked, is_met = _without_dtypes(lowering, node, around, arguments[0], asked)
         if is_met:
             return Static(True)
+    _refuse_deciding(lowering, node, asked)
     try:
         isinstance(None, asked)
     except TypeError as error:  # it asks for what is no class
@@ -82,15 +83,24 @@ def _instances(
     lowering: Lowering, node: Any, item: Any, asked: type | tuple[type, ...]
 ) -> set[bool]:
     """Whether objects of the classes that the value may have are of one of these classes."""
-    for cls in asked if isinstance(asked, tuple) else (asked,):
-        if inspect.isfunction(getattr(type(cls), "__instancecheck__", None)) and not _is_usual(cls):
+    _refuse_deciding(lowering, node, asked if isinstance(asked, tuple) else (asked,))
+    refuse_other_class(lowering, node, item)
+    return {issubclass(cls, asked) for cls in _classes(lowering, node, item)}
+
+
+def _refuse_deciding(lowering: Lowering, node: Any, asked: Iterable[Any]) -> None:
+    """Refuse classes whose metaclass the user has let decide what their instances are."""
+    for cls in filter(lambda one: isinstance(one, type), asked):
+        if any(map(inspect.isfunction, _deciding(type(cls)))) and not _is_usual(cls):
             lowering.unsupported(
                 node,
                 f"`{cls.__name__}` decides itself what its instances are",
                 f"ask for the class: `type(x) is {cls.__name__}`",
             )
-    refuse_other_class(lowering, node, item)
-    return {issubclass(cls, asked) for cls in _classes(lowering, node, item)}
+
+
+def _deciding(metaclass: type) -> Iterator[Any]:
+    yield from (in_class(metaclass, n) for n in ("__instancecheck__", "__subclasscheck__"))
 
 
 def refuse_other_class(lowering: Lowering, node: Any, item: Any) -> None:

@@ -72,7 +72,7 @@ SCALED, SCALE = Scaled(), Scaled.scale
 
 
 def replaces(item: Any) -> Any:
-    Scaled.scale = lambda self: 3.0  # type: ignore[method-assign]
+    Scaled.scale = lambda self: 3.0
     return item
 
 
@@ -185,7 +185,7 @@ def _at_the_beginning():
 def begin() -> None:
     global COUNT
     COUNT, ITEMS[:] = 1.0, [1.0]
-    Scaled.scale = SCALE  # type: ignore[method-assign]
+    Scaled.scale = SCALE
 
 
 @pytest.mark.parametrize("options", [{}, {"compile": "auto"}, {"compile": False}], ids=str)

@@ -42,6 +42,7 @@ def decorated(x):
     return (lambda y: y * {factor})(x)
 
 pair = (lambda x: x * {factor}, lambda x: x + {factor})
+times = lambda k: lambda x: k * x * {factor}
 """
 
 
@@ -67,6 +68,7 @@ FUNCTIONS = {
     "method": lambda m: m.Model().step,
     "decorated": lambda m: m.decorated,
     "first lambda of a line": lambda m: m.pair[0],
+    "lambda of a lambda": lambda m: m.times(3.0),
 }
 
 

@@ -19,6 +19,7 @@ from types import CodeType
 from typing import Any
 
 from gradscribe.errors import SourceNotFoundError
+from gradscribe.ir.probing import codes_in
 
 _FUTURE_FLAGS = functools.reduce(
     operator.or_, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names)
@@ -35,7 +36,7 @@ def definition_of(filename: str, code: CodeType) -> tuple[tuple[str, ...], Defin
     lines, functions = _parsed_file(filename, _stamp(code))
     found = [f for f in functions.get(code.co_firstlineno, ()) if f.name == code.co_name]
     if len(found) > 1:
-        same = [f for f in found if _same_code(f.node, code)]
+        same = [f for f in found if _same_code(f.node, code, lines)]
         found = sorted(same, key=lambda f: _extent_of(f.node), reverse=True)  # the innermost first
     if not found or not _is_compiled_from(code, lines):
         raise SourceNotFoundError(
@@ -124,10 +125,10 @@ def _parsed_file(
     return lines, functions
 
 
-def _same_code(node: Any, code: CodeType) -> bool:
+def _same_code(node: Any, code: CodeType, lines: tuple[str, ...]) -> bool:
     """Whether this lambda may be the one that the code was compiled from: from Python 3.11 on the
     code knows columns, which must all lie in its body (those in the body of a lambda in it belong
-    to that one); before, compiling the lambda must give the same code."""
+    to that one); before, the lambda must give the same code where it stands."""
     if sys.version_info >= (3, 11):
         start, end = _extent_of(node.body)
         return all(
@@ -135,19 +136,32 @@ def _same_code(node: Any, code: CodeType) -> bool:
             for line, last_line, column, last_column in code.co_positions()
             if column is not None and (column, last_column) != (0, 0)
         )
-    module = compile(ast.Expression(node), code.co_filename, "eval")
-    candidates = [c for c in module.co_consts if isinstance(c, CodeType)]
-    return any(
-        c.co_code == code.co_code
-        and c.co_names == code.co_names
-        and c.co_varnames == code.co_varnames
-        and [x for x in c.co_consts if not isinstance(x, CodeType)]
-        == [x for x in code.co_consts if not isinstance(x, CodeType)]
-        for c in candidates
-    )
+    compiled = _lambda_codes(lines, code.co_flags & _FUTURE_FLAGS)
+    return _on_one_line(compiled[_extent_of(node)]) == _on_one_line(code)
 
 
-def _extent_of(node: Any) -> tuple[tuple[int, int], tuple[int, int]]:
+_Extent = tuple[tuple[int, int], tuple[int, int]]
+
+
+@functools.lru_cache(maxsize=64)
+def _lambda_codes(lines: tuple[str, ...], future: int) -> Mapping[_Extent, CodeType]:
+    """The code of each lambda in a file: they are told apart as if each had a line of its own."""
+    tree = ast.parse("".join(lines))
+    lambdas = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda)]
+    extents = [_extent_of(node) for node in lambdas]
+    for line, node in enumerate(lambdas, len(lines) + 1):
+        node.lineno = line
+    codes = {code.co_firstlineno: code for code in codes_in(_compiled(tree, "", future))}
+    return {extent: codes[line] for line, extent in enumerate(extents, len(lines) + 1)}
+
+
+def _on_one_line(code: CodeType) -> CodeType:
+    """The same code as if it, and the functions in it, began on the same line."""
+    constants = (_on_one_line(c) if isinstance(c, CodeType) else c for c in code.co_consts)
+    return code.replace(co_firstlineno=1, co_consts=tuple(constants))
+
+
+def _extent_of(node: Any) -> _Extent:
     return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
 
 
@@ -168,13 +182,12 @@ def _compiled_codes(
     """The code of every function in a file, compiled under these `__future__` flags. one_by_one:
     each statement by itself, as in notebooks: calls of what the file imports are other code there.
     """
-    flags = future | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # notebook cells may have it
     tree = ast.parse("".join(lines))
     modules = [ast.Module([s], []) for s in tree.body] if one_by_one else [tree]
-    pending = [compile(m, filename, "exec", flags, dont_inherit=True) for m in modules]
-    found: set[CodeType] = set()
-    while pending:
-        inner = [c for c in pending.pop().co_consts if isinstance(c, CodeType)]
-        found.update(inner)
-        pending += inner
-    return frozenset(found)
+    return frozenset(c for m in modules for c in codes_in(_compiled(m, filename, future)))
+
+
+def _compiled(tree: ast.Module, filename: str, future: int) -> CodeType:
+    flags = future | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # notebook cells may have it
+    module: CodeType = compile(tree, filename, "exec", flags, dont_inherit=True)
+    return module

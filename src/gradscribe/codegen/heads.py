@@ -10,6 +10,7 @@ from gradscribe.codegen.rewriting import name
 from gradscribe.ir.core import LoopShape, Operation, Value
 from gradscribe.ir.flow import Iterated, Loop
 from gradscribe.ir.types import Array, Scalar, Sequence, Tuple
+from gradscribe.primitives.control import LEN
 
 
 def target(plan: Plan, value: Value) -> ast.expr:
@@ -67,8 +68,11 @@ class ForHead:
         start, stop, step = self._parts[0].operands
         if not (_is(self._write.value(start), 0) and _is(self._write.value(step), 1)):
             return False
-        other = self._parts[1].operands[0].type
-        length = None
+        over = self._parts[1].operands[0]
+        made = self._plan.uses.producer.get(stop)
+        if made is not None and made.primitive is LEN and made.operands[0] is over:
+            return True
+        other, length = over.type, None
         if isinstance(other, Array):
             length = other.dims[0]
         elif isinstance(other, Sequence):

@@ -165,7 +165,8 @@ def _run_in(
     names = {name: outer.names[name] for name in shared if name in outer.names}
     frame = Frame(_source(lowering, node, outer.source, body), outer.function, names, outer)
     frame.names.update(given)
-    result = lowering.inline_frame(node, frame)
+    is_here = lowering.frame is outer  # an iterator may run on in another function
+    result = lowering.inline_frame(node if is_here else None, frame)
     outer.names.update({name: frame.names[name] for name in shared if name in frame.names})
     return result
 

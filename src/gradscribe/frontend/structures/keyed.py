@@ -44,6 +44,9 @@ class KeyedItems:
     def __iter__(self) -> Any:
         return self.order
 
+    def __reversed__(self) -> Any:
+        return reversed(self.order)
+
     def __getitem__(self, key: Any) -> Any:
         if not is_key(self.order, key):
             raise KeyError(key)
@@ -94,6 +97,9 @@ class KeyedItems:
         other.held = list(self.held)
         return other
 
+    def __copy__(self) -> Any:
+        return self.copy()
+
     def update(self, other: Any = (), **named: Any) -> None:
         pairs = other.items() if hasattr(other, "items") else other
         for key, item in pairs:
@@ -108,7 +114,7 @@ class KeyedItems:
         return self.held
 
     def items(self) -> Any:
-        return zip(self.order, self.held, strict=True)
+        return ((key, self.held[position]) for position, key in enumerate(self.order))
 
 
 def put(order: list[Any], held: list[Any], key: Any, item: Any) -> None:

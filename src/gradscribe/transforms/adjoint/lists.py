@@ -81,7 +81,7 @@ def _add_to_item(scope: Scope, x: Value, index: Any, d_item: Value, item: Value)
         total = _get(scope, scope.cotangent(lists), place, x)  # type: ignore[arg-type]
     elif total is None:
         total = zero(scope, x)
-    value = add(scope.builder, _get(scope, total, index, item), d_item, item)
+    value = add(scope.builder, item_of(scope.builder, total, index, item), d_item, item)
     arguments = {"x": total, "index": index, "value": value}
     changed = scope.builder.call(SET, arguments, name=name_of(x))
     if scope.cotangent(x) is None and owner is not None:
@@ -170,7 +170,9 @@ def _operand(operation: Operation, name: str) -> Value:
 
 
 def _get(scope: Scope, x: Value, index: Any, value: Value) -> Value:
-    return item_of(scope.builder, x, index, value)
+    """An item of a list of cotangents, by the name of the one that it is the cotangent of."""
+    item = item_of(scope.builder, x, index, value)
+    return scope.builder.rename(item, name_of(value))
 
 
 def _section(scope: Scope, x: Value, index: SliceOf, value: Value) -> Value:

@@ -100,7 +100,7 @@ def add(builder: Builder, a: Value, b: Value, value: Value) -> Value:
 def item_of(builder: Builder, x: Value, index: Any, like: Value) -> Value:
     """An item of a list of cotangents, or of tangents; like: the item that it is one of, and has
     the lengths of."""
-    item = builder.call(GET, {"x": x, "index": index}, name=name_of(like))
+    item = builder.call(GET, {"x": x, "index": index})
     same_lengths(builder.facts, item, like)
     return item
 

@@ -5,8 +5,8 @@ same results; what was computed by the user's own statements is computed by the 
 bit for bit (only derived operations are rewritten algebraically), and effects happen as before.
 
 One iteration is a forward pass that rewrites operation by operation (`rewriter`, `regions`,
-with the rules of `constants`, `algebra`, `shapes`, `stores`, `lists` and `tuples`), one that fuses
-neighbouring branches on one condition (`fusion`), and a backward one that
+with the rules of `constants`, `algebra`, `shapes`, `stores`, `lists`, `lookups` and `tuples`), one
+that fuses neighbouring branches on one condition (`fusion`), and a backward one that
 drops what nobody reads, through the carried values of loops (`dce`). Each is linear in the size of
 the function; iterations end when nothing changes.
 """
@@ -16,7 +16,15 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from gradscribe.ir.core import Function, Value
-from gradscribe.transforms.passes.simplify import algebra, constants, lists, shapes, stores, tuples
+from gradscribe.transforms.passes.simplify import (
+    algebra,
+    constants,
+    lists,
+    lookups,
+    shapes,
+    stores,
+    tuples,
+)
 from gradscribe.transforms.passes.simplify.dce import eliminate_dead_code
 from gradscribe.transforms.passes.simplify.fusion import fuse_branches
 from gradscribe.transforms.passes.simplify.rewriter import rewrite
@@ -41,4 +49,4 @@ def simplify(function: Function, seeds: Collection[Value] = ()) -> Function:
     return eliminate_dead_code(function)
 
 
-__all__ = ["algebra", "constants", "lists", "shapes", "simplify", "stores", "tuples"]
+__all__ = ["algebra", "constants", "lists", "lookups", "shapes", "simplify", "stores", "tuples"]

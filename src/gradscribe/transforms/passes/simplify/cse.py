@@ -16,6 +16,7 @@ import numpy as np
 from gradscribe.ir.core import CALL, Operation, Primitive, Value
 from gradscribe.ir.types import Array, Sequence
 from gradscribe.primitives import control, indexing, lists
+from gradscribe.primitives.members import is_lookup
 from gradscribe.primitives.raising import is_strict
 
 _NEVER_SHARED = frozenset(
@@ -26,7 +27,6 @@ _NEVER_SHARED = frozenset(
         control.COPY,
         control.ZEROS_LIKE,
         control.ADD_ITEMS,
-        control.RUN,
         control.LENT,
         control.REREAD,
         control.STACK,
@@ -104,6 +104,8 @@ def _may_be_shared(operation: Operation) -> bool:
     primitive = operation.primitive
     if primitive.in_order or primitive in _NEVER_SHARED or len(operation.results) != 1:
         return False
+    if primitive is control.RUN:
+        return is_lookup(operation)
     if isinstance(operation.results[0].type, (Array, Sequence)):
         if primitive is control.GET:  # an item that is changed is read where it is
             return False

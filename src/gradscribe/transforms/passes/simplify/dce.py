@@ -28,10 +28,13 @@ from gradscribe.ir.flow import Iterated, Loop
 from gradscribe.ir.roles import is_derived
 from gradscribe.ir.types import Array, Collected, Scalar, Type
 from gradscribe.ir.types import Sequence as SequenceType
-from gradscribe.primitives.control import ENTER, EXIT, RESUMED
+from gradscribe.primitives.control import ENTER, EXIT, LEN, RESUMED
 from gradscribe.primitives.raising import is_attempt, may_raise, taken_down
 
 Item = TypeVar("Item")
+
+_FROM_ZERO = (Affine.of(0), Affine.of(1))
+"""Where a range starts, and its step."""
 
 
 def eliminate_dead_code(function: Function, *, keep_ranges: bool = False) -> Function:
@@ -174,9 +177,9 @@ class _Liveness:
         if dead:
             dead.sort(key=lambda i: self._cost(iterated[i]))
             equally_long = shape.reversed or "collected" in shape.iterables
-            iterations = [None if equally_long else _iterations(each) for each in iterated]
+            iterations = [set() if equally_long else self._iterations(each) for each in iterated]
             for i in dead:
-                if not any(equally_long or self._equal(iterations[i], iterations[j]) for j in kept):
+                if not any(equally_long or iterations[i] & iterations[j] for j in kept):
                     kept.add(i)
         before = len(self._live)
         self._kept[loop] = kept
@@ -194,10 +197,26 @@ class _Liveness:
             return 1
         return 2 if isinstance(type_.item, Scalar) else 3
 
-    def _equal(self, a: Affine | None, b: Affine | None) -> bool:
-        if a is None or b is None:
-            return False
-        return self._facts.normalize(a) == self._facts.normalize(b)
+    def _iterations(self, iterated: Iterated) -> set[Affine | Value]:
+        """The number of items of an iterable, if not negative, or a list that has as many, as far
+        as the types or the range tell."""
+        kind, operands, _ = iterated
+        type_: Type = operands[0].type
+        length: Affine | None = None
+        found: set[Affine | Value] = set()
+        if kind == "array" and isinstance(type_, Array):
+            length = type_.dims[0]
+        elif kind == "sequence" and isinstance(type_, SequenceType):
+            length = type_.length
+            found.add(operands[0])
+        elif kind == "range":
+            start, stop, step = (getattr(value.type, "value", None) for value in operands)
+            if start is not None and stop is not None and step is not None and step.known == 1:
+                length = stop - start
+            made, _ = self._sources.get(operands[1], (None, ()))
+            if made is not None and made.primitive is LEN and (start, step) == _FROM_ZERO:
+                found.add(made.operands[0])
+        return found if length is None else {*found, self._facts.normalize(length)}
 
     def live_part(
         self, block: Block, yields: tuple[Value, ...], parameters: tuple[Value, ...]
@@ -295,22 +314,6 @@ def _calls_effect(operation: Operation) -> bool:
 def _consumes_nested(loop: Loop) -> bool:
     """Whether a loop runs over records of records, which are to become one stack."""
     return any(isinstance(item.type, Collected) for item in loop.items)
-
-
-def _iterations(iterated: Iterated) -> Affine | None:
-    """The number of items of an iterable, if not negative; None where the types do not tell."""
-    kind, operands, _ = iterated
-    type_: Type = operands[0].type
-    if kind == "array" and isinstance(type_, Array):
-        return type_.dims[0]
-    if kind == "sequence" and isinstance(type_, SequenceType):
-        return type_.length
-    if kind == "range":
-        start, stop, step = (getattr(value.type, "value", None) for value in operands)
-        if start is not None and stop is not None and step is not None and step.known == 1:
-            length: Affine = stop - start
-            return length
-    return None
 
 
 def _select(items: tuple[Item, ...], keep: Sequence[bool]) -> tuple[Item, ...]:

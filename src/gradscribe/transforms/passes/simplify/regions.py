@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from gradscribe.ir.core import IF, LOOP, Block, Operation, Primitive, Value
 from gradscribe.ir.flow import Loop
 from gradscribe.ir.types import Never, Sequence, Type, Undefined
-from gradscribe.primitives.control import CONSTANT, RAISE, UNDEF
+from gradscribe.primitives.control import CONSTANT, LEN, RAISE, UNDEF
 from gradscribe.transforms.passes.simplify.cse import same_attributes
 from gradscribe.transforms.passes.simplify.types import same_type
 
@@ -140,6 +140,7 @@ def rewrite_loop(rewriter: Rewriter, operation: Operation) -> None:
     _replace_carried(rewriter, loop)
     regions = tuple(map(rewriter.block, operation.regions))
     operation = _with_regions(operation, regions)
+    operation = _counting(rewriter, operation)
     operation = _without_exit(rewriter, operation)
     rewriter.append(operation)
     _remember_results(rewriter, operation)
@@ -231,6 +232,27 @@ def _without_exit(rewriter: Rewriter, operation: Operation) -> Operation:
         regions=(body, *operation.regions[1:]),
         attributes={**operation.attributes, "shape": replace(loop.shape, exits=False)},
     )
+
+
+def _counting(rewriter: Rewriter, operation: Operation) -> Operation:
+    """The loop with a range beside a list, if its body reads where the items are in that."""
+    for kind, operands, item in Loop(operation).iterated:
+        place = rewriter.lookups.places.get(item)
+        if place is None or kind != "sequence":
+            continue
+        zero, one = (rewriter.constant(number, operation) for number in (0, 1))
+        count = rewriter.emit(LEN, {"x": operands[0]}, operation)
+        assert count is not None
+        loop = Loop(operation)
+        body = replace(loop.body, parameters=(place, *loop.body.parameters))
+        shape = replace(loop.shape, iterables=("range", *loop.shape.iterables))
+        operation = replace(
+            operation,
+            operands=(zero, count, one, *operation.operands),
+            regions=(body, *operation.regions[1:]),
+            attributes={**operation.attributes, "shape": shape},
+        )
+    return operation
 
 
 def _remember_results(rewriter: Rewriter, operation: Operation) -> None:

@@ -29,6 +29,7 @@ from gradscribe.ir.core import (
 from gradscribe.ir.types import Array, Type
 from gradscribe.primitives.control import CONSTANT
 from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.transforms.analyses.lookups import lookups_of
 from gradscribe.transforms.passes.simplify import regions
 from gradscribe.transforms.passes.simplify.cse import Available
 from gradscribe.transforms.passes.simplify.table import rules_of
@@ -52,8 +53,9 @@ class Rewriter:
     uses: how often each value of the function was used before the pass. definitions: the
     operation (as rewritten) that defines each value. roots: for arrays made by stores, the
     array that the chain of stores started from. elements: for records, what each iteration of the
-    loop collects. known: conditions whose value is known here. axes, arrays: the parameters that
-    have a length, or a type. seeds: those of them that the primal part must not read.
+    loop collects. known: conditions whose value is known here. lookups: those of keys whose answer
+    is known. axes, arrays: the parameters that have a length, or a type. seeds: those of them that
+    the primal part must not read.
     """
 
     def __init__(self, function: Function, seeds: Collection[Value] = ()) -> None:
@@ -66,6 +68,7 @@ class Rewriter:
         self.roots: dict[Value, Value] = {}
         self.elements: dict[Value, tuple[Operation, Value]] = {}
         self.known: dict[Value, bool] = {}
+        self.lookups = lookups_of(function)
         self.axes: dict[Affine, tuple[Value, int]] = {}
         self.arrays: dict[Type, Value] = {}
         self._place: dict[Value, int] = {}

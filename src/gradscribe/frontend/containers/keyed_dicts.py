@@ -6,15 +6,16 @@ import operator
 from collections.abc import Iterable
 from typing import Any
 
+from gradscribe.frontend.containers.lists import CHANGED_SIZE, CHANGES_SIZE, must_keep_size
 from gradscribe.frontend.containers.stores import store_item
 from gradscribe.frontend.joins.branches import branch
 from gradscribe.frontend.memory.aliasing import changing_items
 from gradscribe.frontend.memory.reach import hold
-from gradscribe.frontend.objects import construction
+from gradscribe.frontend.memory.sequences import new_list
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.structures.keyed import KeyedItems, is_key, put
+from gradscribe.frontend.structures.keyed import is_key, keyed, of_lists, put
 from gradscribe.frontend.values.values import DictRef, ListRef, Static, Storage, TupleOf
 from gradscribe.ir.core import Method, Primitive, Value
 from gradscribe.ir.types import BOOL, INT, Scalar, Sequence, Tuple
@@ -45,11 +46,18 @@ def enter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
             name = owner.storage.name
             lowering.contents[owner.storage] = lowering.emit(primitive, tree, name=name)
 
+    keeps_size = must_keep_size(lowering, node, (order, held))
     if _has_other_keys(lowering, node, order, key):
+        if keeps_size:
+            lowering.raises(node, RuntimeError(CHANGED_SIZE), *CHANGES_SIZE)
         append()
     else:
         is_there = unknown.emit(lowering, operator.contains, (order, key), {}, BOOL, RUN)
-        branch(lowering, is_there, replace, append)
+        if keeps_size:
+            lowering.check(is_there, *CHANGES_SIZE)
+            replace()
+        else:
+            branch(lowering, is_there, replace, append)
     return Static(None)
 
 
@@ -58,7 +66,7 @@ def new_dict(lowering: Lowering, node: Any, pairs: Iterable[tuple[Any, Any]] = (
     where = lowering.location(node)
     place = where.filename, where.line, where.column
     if place in lowering.keyed:
-        made: Any = construction.instantiate(lowering, node, KeyedItems, (), {})
+        made: Any = of_lists(lowering, new_list(lowering, ()), new_list(lowering, ()))
     else:
         made = DictRef(Storage(place=place))
         lowering.contents[made.storage] = {}
@@ -93,4 +101,8 @@ def _is_tuple(key: Any) -> bool:
     return isinstance(key, TupleOf) or is_typed or is_known
 
 
-handlers.FUNCTIONS.update({put: enter, is_key: _is_key})
+def _keyed(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return of_lists(lowering, *arguments)
+
+
+handlers.FUNCTIONS.update({put: enter, is_key: _is_key, keyed: _keyed})

@@ -7,7 +7,7 @@ an operation that gives the list's next value.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
@@ -47,13 +47,34 @@ def _changes(method: Handler) -> Handler:
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         storage = arguments[0].storage
-        runs_over = [item.storage for item in lowering.loops.iterated] + lowering.loops.sliced
-        if storage in runs_over:
+        if storage in _run_over(lowering):
             raise ChangedInLoopError(storage, lowering.location(node))
         with changing_items(lowering, node, storage):
             return method(lowering, node, arguments, keywords)
 
     return handler
+
+
+def _run_over(lowering: Lowering) -> list[Storage]:
+    """The lists that loops run over, or a slice of them."""
+    return [item.storage for item in lowering.loops.iterated] + lowering.loops.sliced
+
+
+def must_keep_size(lowering: Lowering, node: Any, lists: Iterable[ListRef]) -> bool:
+    """Whether a loop runs over the keys or the items of a dict, and would raise where it takes the
+    next; a loop that may be left before that is to see to it itself."""
+    run_over = [owner.storage for owner in lists if owner.storage in _run_over(lowering)]
+    for storage in run_over:
+        if storage in lowering.loops.left:
+            raise ChangedInLoopError(storage, lowering.location(node))
+    return bool(run_over)
+
+
+CHANGED_SIZE = "dictionary changed size during iteration"
+CHANGES_SIZE = (
+    "this loop changes the size of the dict that it runs over",
+    "loop over a copy: `for key in list(d):`",
+)
 
 
 def _emit(lowering: Lowering, owner: ListRef, primitive: Any, **arguments: Any) -> None:

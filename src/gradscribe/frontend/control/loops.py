@@ -13,8 +13,8 @@ import gast
 
 from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.frontend.containers import iteration as iterations
-from gradscribe.frontend.containers import iteration_items
-from gradscribe.frontend.containers.lists import ChangedInLoopError
+from gradscribe.frontend.containers import iteration_items, lengths
+from gradscribe.frontend.containers.lists import CHANGED_SIZE, CHANGES_SIZE, ChangedInLoopError
 from gradscribe.frontend.containers.loop_columns import columns_of
 from gradscribe.frontend.control.loop_operation import TestWithEffectsError, after, run_loop
 from gradscribe.frontend.control.rewritten_loops import by_next, by_place, with_test_inside
@@ -60,8 +60,10 @@ def _run_for(lowering: Lowering, node: Any) -> None:
     if isinstance(iteration, Endless):
         iteration = iteration.over
     loops = lowering.loops
-    depth, sliced = len(loops.iterated), len(loops.sliced)
+    depth, sliced, left = len(loops.iterated), len(loops.sliced), loops.left
     loops.iterated += [over] if isinstance(over, ListRef) else _arrays(iteration)
+    if _leaves(node):
+        loops.left |= {item.storage for item in loops.iterated[depth:]}
     trial = lowering.trial()
     try:
         _run_over(lowering, node, iteration)
@@ -73,8 +75,10 @@ def _run_for(lowering: Lowering, node: Any) -> None:
     finally:
         del lowering.loops.iterated[depth:]
         del lowering.loops.sliced[sliced:]
+        lowering.loops.left = left
     trial.take_back()
-    _run_rewritten(lowering, *by_place(node, over))
+    size = lengths.length(lowering, over) if over.storage.of_dict else None
+    _run_rewritten(lowering, *by_place(node, over, size))
 
 
 def _arrays(iteration: Iteration) -> list[Ref | ListRef]:
@@ -340,9 +344,7 @@ def _check_size(
     if len(now) == len(before):
         return
     if isinstance(now, dict):
-        error = RuntimeError("dictionary changed size during iteration")
-        what = "this loop changes the size of the dict that it runs over"
-        lowering.raises(node.iter, error, what, "loop over a copy: `for key in list(d):`")
+        lowering.raises(node.iter, RuntimeError(CHANGED_SIZE), *CHANGES_SIZE)
     if iteration.is_reversed:
         raise ChangedInLoopError(owner, lowering.location(node.iter))
 

@@ -187,9 +187,10 @@ class Loops:
     carried: of their parameters, what carries them (with its initial value); rows: the arrays that
     they are the rows of. iterations: those that are being lowered, the innermost one last.
     iterable: the expression that takes items one by one, as a `for` does. iterated: the arrays and
-    lists that are run over now; sliced: the lists of which a slice is, item by item. attempts:
-    those at the innermost loop. told: the attributes that loops have left, where it is
-    known, or a flag tells, whether they have.
+    lists that are run over now; sliced: the lists of which a slice is, item by item; left: those
+    over which a loop runs that may be left before its end. attempts: those at the innermost loop.
+    told: the attributes that loops have left, where it is known, or a flag tells, whether they
+    have.
     """
 
     carried: dict[Value, tuple[Entry, int, Value]] = field(default_factory=dict)
@@ -198,6 +199,7 @@ class Loops:
     iterable: Any = None
     iterated: list[Ref | ListRef] = field(default_factory=list)
     sliced: list[Storage] = field(default_factory=list)
+    left: frozenset[Storage] = frozenset()
     attempts: Attempts = field(default_factory=Attempts)
     told: set[Value] = field(default_factory=set)
 

@@ -335,6 +335,9 @@ class Lowering(EntryMethods):
                 item.storage.name = item.storage.name or name
         elif isinstance(item, Ref):
             self.builder.rename(self.load(item), name)
+        elif isinstance(item, InstanceRef) and name:
+            for owner, suffix in item.lists:
+                self.named(owner, name + suffix)
         return item
 
     def cells(self, item: InstanceRef) -> list[Cell]:

@@ -8,6 +8,7 @@ keys and of its items. What the methods do is written in Python, and lowered as 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from gradscribe.frontend.interface import RunTimeKeyError
@@ -31,9 +32,8 @@ from gradscribe.frontend.values.values import (
 class KeyedItems:
     """A dict, as its keys and its items, in the order in which they were entered."""
 
-    def __init__(self) -> None:
-        self.order: list[Any] = []
-        self.held: list[Any] = []
+    order: list[Any]
+    held: list[Any]
 
     def __len__(self) -> int:
         return len(self.order)
@@ -92,10 +92,7 @@ class KeyedItems:
         self.held.clear()
 
     def copy(self) -> Any:
-        other = KeyedItems()
-        other.order = list(self.order)
-        other.held = list(self.held)
-        return other
+        return keyed(list(self.order), list(self.held))
 
     def __copy__(self) -> Any:
         return self.copy()
@@ -115,6 +112,11 @@ class KeyedItems:
 
     def items(self) -> Any:
         return ((key, self.held[position]) for position, key in enumerate(self.order))
+
+
+def keyed(order: list[Any], held: list[Any]) -> Any:
+    """The dict of these keys and items: `of_lists`."""
+    raise NotImplementedError
 
 
 def put(order: list[Any], held: list[Any], key: Any, item: Any) -> None:
@@ -147,7 +149,14 @@ def by_computed_key(lowering: Lowering, owner: Any, key: Any) -> InstanceRef | N
     held = sequences.new_list(lowering, tuple(contents.values()))
     lowering.contents[held.storage] = sequences.run_time_value(lowering, held)
     held.storage.levels = 0  # an item that is read is not at a place of this list, but of the dict
-    return new_instance(lowering, KeyedItems, {"order": order, "held": held})
+    return of_lists(lowering, order, held)
+
+
+def of_lists(lowering: Lowering, order: ListRef, held: ListRef) -> InstanceRef:
+    """The dict of the keys and the items in these lists, which are nobody else's."""
+    order.storage.of_dict = held.storage.of_dict = True
+    made = new_instance(lowering, KeyedItems, {"order": order, "held": held})
+    return replace(made, lists=((order, "_keys"), (held, "")))
 
 
 def _key(key: Any) -> Any:

@@ -48,13 +48,14 @@ class Storage:
 
     overlaps: other storages that may be (part of) the same memory. holds: of a list, the storages
     of the very objects that it holds (besides the items that are known one by one). family:
-    storages of one family (what a loop carries) are disjoint, unless they share a token.
-    levels: of a list (of lists …), in how many levels of it no object is twice, for certain.
-    read_only: whether it cannot be stored to; of a list, whether it may hold what cannot be.
-    kept: whether code that cannot be read may have kept it, under another name (see `kept_memory`).
-    part_of: of a list that is a slice of another, that one and the slice. place: of a dict, where
-    in the source it is made. derived: its class, if that is one derived from list or dict, which
-    may have attributes of its own. serial: storages are numbered as they are made.
+    storages of one family (what a loop carries) are disjoint, unless they share a token. levels: of
+    a list (of lists …), in how many levels of it no object is twice, for certain. read_only:
+    whether it cannot be stored to; of a list, whether it may hold what cannot be. kept: whether
+    code that cannot be read may have kept it, under another name (see `kept_memory`). part_of: of a
+    list that is a slice of another, that one and the slice. of_dict: whether it is the list of the
+    keys, or of the items, of a dict. place: of a dict, where in the source it is made. derived: its
+    class, if that is one derived from list or dict, which may have attributes of its own. serial:
+    storages are numbered as they are made.
     """
 
     name: str = ""
@@ -67,6 +68,7 @@ class Storage:
     kept: bool = False
     place: tuple[str, int, int] | None = None
     part_of: tuple[ListRef, SliceOf] | None = None
+    of_dict: bool = False
     derived: type | None = None
     serial: int = field(default_factory=itertools.count().__next__)
 
@@ -180,12 +182,13 @@ class InstanceRef:
     its arguments.
 
     storage: stands for the object itself. cells: the storages of the attributes that were ever
-    stored.
+    stored. lists: those that are named as it is, with what is put behind its name.
     """
 
     cls: type
     storage: Storage
     cells: dict[str, Cell]
+    lists: tuple[tuple[ListRef, str], ...] = ()
 
 
 @dataclass(frozen=True, eq=False, slots=True)

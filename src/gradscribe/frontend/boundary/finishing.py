@@ -18,6 +18,7 @@ from gradscribe.frontend.boundary.effects import (
 )
 from gradscribe.frontend.boundary.results import result_tree
 from gradscribe.frontend.interface import KnownContainer, Lowered
+from gradscribe.frontend.memory import remembered
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.ir.core import Block, Function, Parameter
@@ -36,6 +37,7 @@ def lowered(
 
     given, attributes: the objects in the arguments, as they were at the start.
     """
+    remembered.check(lowering)
     tree, yields = result_tree(lowering, result)
     containers = list(changed_containers(lowering))
     captures = lowering.outside.captures

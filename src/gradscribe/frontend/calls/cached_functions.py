@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence as SequenceOf
-from typing import Any
+from typing import Any, NoReturn
 
 import gast
 
 from gradscribe.frontend.calls import introspection
 from gradscribe.frontend.joins.final_blocks import walk_all
+from gradscribe.frontend.memory.remembered import reading, refusal
 from gradscribe.frontend.opaque import recorded_calls
 from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.frame import Frame
@@ -58,7 +59,8 @@ def _cached(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
 def _call_cached(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     callee, *rest = arguments
     function = Static(callee.value.__wrapped__)
-    return _call(lowering, node, (function, *rest), keywords)
+    with reading(lowering, node):
+        return _call(lowering, node, (function, *rest), keywords)
 
 
 def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -93,12 +95,8 @@ def _has_effects(operations: SequenceOf[Operation], seen: set[Any] | None) -> bo
     return False
 
 
-def _refuse(lowering: Lowering, node: Any, what: str) -> None:
-    lowering.unsupported(
-        node,
-        f"a function that remembers its results {what}",
-        "leave out `lru_cache` or `cache`: here the function is computed anew at each call",
-    )
+def _refuse(lowering: Lowering, node: Any, what: str) -> NoReturn:
+    raise refusal(what, lowering.location(node))
 
 
 def _check_hashable(lowering: Lowering, node: Any, item: Any) -> None:

@@ -16,7 +16,7 @@ from gradscribe.frontend.state.carried_entry import Path as PartPath
 from gradscribe.frontend.state.entries import Enclosing
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.values.values import Cell, ListRef, ObjectRef, Ref, Storage
-from gradscribe.ir.core import Operation, Parameter, Value
+from gradscribe.ir.core import Location, Operation, Parameter, Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Type
 
@@ -379,11 +379,16 @@ class Nesting:
 
 @dataclass(eq=False, slots=True)
 class CachedFunctions:
-    """Local functions that remember their results. contents: of what they read, by function and
-    name. lists: those that they have returned."""
+    """Functions that remember their results. contents: of what local ones read, by function and
+    name. lists: those that they have returned. called_at: where one from outside is called; read,
+    attributes: the memory from outside, and the attributes, that such ones read, with the place of
+    the call."""
 
     contents: dict[Any, Any] = field(default_factory=dict)
     lists: set[Storage] = field(default_factory=set)
+    called_at: Location | None = None
+    read: dict[Storage, Location] = field(default_factory=dict)
+    attributes: dict[str, Location] = field(default_factory=dict)
 
 
 @dataclass(eq=False, slots=True)

@@ -48,6 +48,9 @@ def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) ->
         return BoundMethod(owner, name, kind)
     if isinstance(kind, (staticmethod, classmethod)):
         return of_static_class(lowering, node, cls, name, kind)
+    if isinstance(kind, functools._lru_cache_wrapper):
+        depend_on_class(lowering, cls, name, kind)
+        return PartialOf(Static(kind), (owner,), {})
     if is_method_of_c(kind):
         return BoundMethod(owner, name)
     if isinstance(kind, types.MemberDescriptorType) and is_object(owner):
@@ -58,9 +61,6 @@ def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) ->
     if isinstance(inner, types.FunctionType):
         depend_on_class(lowering, cls, name, kind)
         return BoundMethod(owner, name, inner)
-    if isinstance(kind, functools._lru_cache_wrapper):
-        depend_on_class(lowering, cls, name, kind)
-        return PartialOf(Static(kind), (owner,), {})
     if isinstance(in_class(type(kind), "__get__", None), types.FunctionType):
         return call_descriptor(lowering, node, owner, name, "__get__", owner, Static(cls))
     if isinstance(owner, ObjectRef) and not isinstance(cls.__dict__.get(name, kind), type(kind)):

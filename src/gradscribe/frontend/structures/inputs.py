@@ -13,7 +13,7 @@ import types
 from typing import Any
 
 from gradscribe.frontend.interface import AccessPath, Argument, Capture, RunTimeObject
-from gradscribe.frontend.memory import outside
+from gradscribe.frontend.memory import outside, remembered
 from gradscribe.frontend.memory.outside_kinds import BY_VALUE, CALLABLES, RESOLVED, is_transformed
 from gradscribe.frontend.state import known_inputs
 from gradscribe.frontend.state.dependencies import depend, resolve
@@ -40,6 +40,12 @@ from gradscribe.ir.types import Opaque
 
 def captured_variable(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Any:
     """The implicit input for a variable from outside."""
+    found = _captured(lowering, value, path, name)
+    remembered.note(lowering, found, path)
+    return found
+
+
+def _captured(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Any:
     key = path.place
     if isinstance(value, (list, dict, collections.deque)):
         if id(value) in lowering.outside.grown:

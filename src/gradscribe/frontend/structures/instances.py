@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradscribe.frontend.memory import kept_variables
+from gradscribe.frontend.memory import kept_variables, remembered
 from gradscribe.frontend.state.dependencies import depend_on_names
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
@@ -41,6 +41,7 @@ def cell_of(lowering: Lowering, owner: Object, name: str) -> Cell | None:
     """The storage of an attribute that was stored."""
     if isinstance(owner, InstanceRef):
         return owner.cells.get(name)
+    remembered.note(lowering, owner, owner.path.attribute(name))
     return lowering.outside.fields.get((id(owner.target), name))
 
 

@@ -145,3 +145,16 @@ def test_what_they_read_must_not_change(make):
         gs.grad(make())(2.0)
     program, plain = make(), make()
     assert gs.value_and_grad(program, compile=False)(2.0)[0] == plain(2.0)
+
+
+@functools.cache
+def pair(n):
+    return n, n + 1
+
+
+@pytest.mark.parametrize("compile", ["auto", False])
+def test_what_they_return_is_one_object_in_recorded_runs(compile):
+    def program(x):
+        return x if pair(1) is pair(1) else 3.0 * x
+
+    assert gs.grad(program, compile=compile)(2.0) == 1

@@ -145,8 +145,7 @@ class _Shared:
                 self._lists.append(value)
             return value
         if type(value) is tuple:
-            items = [self.array(item) for item in value]
-            return tuple(items) if any(map(operator.is_not, items, value)) else value
+            return _as(value, [self.array(item) for item in value])
         if type(value) is not RecordedArray or is_active(value):
             return value
         if id(value) not in self._arrays:
@@ -159,10 +158,15 @@ class _Shared:
     def own(self, found: Any) -> Any:
         """A result, in which what was given is the program's own again."""
         if type(found) is tuple:
-            return tuple([self._own.get(id(item), item) for item in found])
+            return _as(found, [self._own.get(id(item), item) for item in found])
         return self._own.get(id(found), found)
 
     def put_back(self) -> None:
         """Let the lists that were given hold the program's own arrays again."""
         for items in self._lists:
             items[:] = [self._own.get(id(item), item) for item in items]
+
+
+def _as(found: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
+    """The tuple of these items: the very one where they are its own."""
+    return tuple(items) if any(map(operator.is_not, items, found)) else found

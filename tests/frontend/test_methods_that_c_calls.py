@@ -4,12 +4,14 @@ change outside is read anew, or refused."""
 from __future__ import annotations
 
 import array
+import copy
 import ctypes
 import decimal
 import json
 import os
 import pickle
 import re
+import sys
 import weakref
 from typing import Any
 
@@ -200,3 +202,31 @@ def test_what_a_method_changes_is_read_anew_or_refused(program, options) -> None
         return
     assert value == expected
     np.testing.assert_allclose(gradient, [expected / X[0], 0.0])
+
+
+class Child:
+    """Knows its parent by a weak proxy, as trees and caches do."""
+
+    def __init__(self, parent):
+        self.parent, self.weights = weakref.proxy(parent), np.ones(3)
+
+
+ORPHAN, ORPHANS = Child(Counter()), [Child(Counter())]
+
+
+@pytest.mark.parametrize("options", [{}, {"compile": "auto"}, {"compile": False}], ids=str)
+@pytest.mark.parametrize(
+    "show", [repr, print, id, hash, sys.getsizeof, copy.copy, type], ids=lambda show: show.__name__
+)
+def test_what_a_weak_proxy_stood_for_may_be_gone(show, options):
+    def program(x):
+        show(ORPHAN)
+        show(ORPHANS[0])
+        return x @ ORPHAN.weights * x[0]
+
+    try:
+        found = gs.grad(program, **options)(np.arange(3.0)).tolist()
+    except gs.errors.UnsupportedError:
+        assert not options and show in (print, id, hash, copy.copy)
+    else:
+        assert found == [3, 0, 0]

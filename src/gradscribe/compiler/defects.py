@@ -22,6 +22,7 @@ from gradscribe.compiler.signatures import parameter_location
 from gradscribe.errors import GradscribeError, InternalError
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.ir.core import Function, Location, Operation, walk
+from gradscribe.ir.probing import is_a
 
 _OWN = frozenset({"gradscribe", "numpy", "scipy", "gast", "astunparse", *sys.stdlib_module_names})
 """The packages whose code the compiler runs for purposes of its own."""
@@ -77,7 +78,7 @@ def _last_place(frames: list[FrameType]) -> Location | None:
     """The place in the user's source that the innermost frames were busy with; failing that, where
     the function is defined."""
     held = [value for frame in reversed(frames) for value in frame.f_locals.values()]
-    nodes = [value for value in held if isinstance(value, gast.AST) and hasattr(value, "lineno")]
+    nodes = [value for value in held if is_a(value, gast.AST) and hasattr(value, "lineno")]
     places = itertools.chain.from_iterable(_places(value, nodes) for value in held)
     definitions = (_definition(value) for value in reversed(held))
     known = [place for place in itertools.chain(places, definitions) if place is not None]
@@ -88,18 +89,18 @@ def _last_place(frames: list[FrameType]) -> Location | None:
 def _places(value: Any, nodes: list[gast.AST]) -> Iterator[Location | None]:
     """The places that a local variable of the compiler tells. nodes: the innermost ones that are
     lowered."""
-    if isinstance(value, Frame):
+    if is_a(value, Frame):
         own = set(gast.walk(value.source.node))
         node = next((node for node in nodes if node in own), value.source.node)
         yield value.called_at or value.source.location(node)
-    elif isinstance(value, Operation):
+    elif is_a(value, Operation):
         yield value.location
-    elif isinstance(value, Function):
+    elif is_a(value, Function):
         yield from (operation.location for operation in walk(value.body))
 
 
 def _definition(value: Any) -> Location | None:
-    if not isinstance(value, FunctionType) or not _is_users(value.__module__):
+    if not is_a(value, FunctionType) or not _is_users(value.__module__):
         return None
     name = value.__name__ if value.__name__ != "<lambda>" else "lambda"
     return parameter_location(value, name)

@@ -30,6 +30,12 @@ def probe(value: Any, name: str, otherwise: Any = None) -> Any:
         return otherwise
 
 
+def is_a(value: Any, classes: type | tuple[Any, ...] | types.UnionType) -> bool:
+    """Whether an object is of one of these classes, whatever its `__class__` says. (A weak proxy
+    of what is no longer there raises where it is asked.)"""
+    return issubclass(type(value), classes)
+
+
 def has(value: Any, name: str) -> bool:
     """Whether an object has an attribute, beside those that its `__getattr__` may give."""
     return probe(value, name, _NOTHING) is not _NOTHING

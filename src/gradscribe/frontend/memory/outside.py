@@ -51,11 +51,11 @@ CONSTANTS: set[type] = set()
 
 def external(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Any:
     """The frontend value of an object found at a path outside the function."""
-    refuse_reached(lowering, value, path, name)
-    refuse_derived_number(lowering, value, name)
-    if isinstance(value, weakref.ProxyTypes):
+    if type(value) in weakref.ProxyTypes:
         what = f"`{name}` is a weak proxy, whose class is not the one that it tells"
         lowering.unsupported(lowering.frame.statement, what, "use the object itself")
+    refuse_reached(lowering, value, path, name)
+    refuse_derived_number(lowering, value, name)
     if isinstance(value, _BOUND) and isinstance(value.__self__, _WITH_ITEMS):
         depend(lowering, path.attribute("__name__"), value.__name__, "equality")
         receiver = external(lowering, value.__self__, path.attribute("__self__"), name)

@@ -24,7 +24,7 @@ from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.syntax.source import source_of
 from gradscribe.frontend.values.values import PLAIN_NUMBERS
-from gradscribe.ir.probing import COMPILERS, codes_in, probe
+from gradscribe.ir.probing import COMPILERS, codes_in, has, is_a, probe
 
 NOT_CHANGED = (*PLAIN_NUMBERS, str, bytes, tuple, frozenset, type(None), types.ModuleType)
 
@@ -53,16 +53,16 @@ def callables_of(held: Any) -> Iterator[Any]:
         if id(held) in seen or _is_of_compiler(held):  # a class may hold objects of its own
             continue
         seen.add(id(held))
-        if isinstance(held, types.FunctionType):
+        if is_a(held, types.FunctionType):
             if not dependencies.is_library(held):
                 yield held
-        elif isinstance(held, types.MethodType):
+        elif is_a(held, types.MethodType):
             pending.append(held.__func__)
             if dependencies.is_library(type(held.__self__)):
                 pending += functions_of(held.__self__)
-        elif isinstance(held, functools.partial):
+        elif is_a(held, functools.partial):
             pending.append(held.func)
-        elif isinstance(held, type):
+        elif is_a(held, type):
             if not dependencies.is_library(held):
                 pending += [probe(m, "__func__", m) for m in vars(held).values()][::-1]
         elif probe(held, "__gradscribe_function__") is not None:
@@ -81,9 +81,9 @@ def functions_of(target: Any) -> Iterator[types.FunctionType]:
     holds them: those that a function of ctypes or an operator of SciPy's calls back, for
     instance."""
     yield from callables_of(target)
-    if isinstance(target, types.BuiltinMethodType):
+    if is_a(target, types.BuiltinMethodType):
         target = target.__self__
-        if isinstance(target, _HOLDING):
+        if is_a(target, _HOLDING):
             return
     is_looked_into = callable(target) or dependencies.is_library(type(target))
     pending, seen = [target] if is_looked_into else [], set[int]()
@@ -92,9 +92,9 @@ def functions_of(target: Any) -> Iterator[types.FunctionType]:
         if id(held) in seen or _is_apart(held):
             continue
         seen.add(id(held))
-        if isinstance(held, types.FunctionType):
+        if is_a(held, types.FunctionType):
             yield from callables_of(held)
-        elif held is target or isinstance(held, _LEADING) or not hasattr(held, "__dict__"):
+        elif held is target or is_a(held, _LEADING) or not has(held, "__dict__"):
             pending += gc.get_referents(held)
         else:
             yield from callables_of(held)
@@ -103,16 +103,16 @@ def functions_of(target: Any) -> Iterator[types.FunctionType]:
 def _is_apart(held: Any) -> bool:
     """Whether what an object holds has nothing to do with what it runs: the variables of a module,
     what a compiler has made its code of."""
-    if isinstance(held, (type, types.ModuleType)):
+    if is_a(held, (type, types.ModuleType)):
         return True
-    if isinstance(held, dict) and "__builtins__" in held:
+    if is_a(held, dict) and "__builtins__" in held:
         return True
     return _is_of_compiler(held)
 
 
 def _is_of_compiler(held: Any) -> bool:
     """Whether it is a compiler's own, or what that has made of a function of the user's."""
-    is_code = isinstance(held, (type, types.FunctionType))
+    is_code = is_a(held, (type, types.FunctionType))
     module = held.__module__ if is_code else type(held).__module__
     return str(module).partition(".")[0] in COMPILERS
 
@@ -135,13 +135,13 @@ _LEADING = (dict, list, tuple, types.MethodType, functools.partial)
 
 
 def _is_plain_object(held: Any) -> bool:
-    return not isinstance(held, (*NOT_CHANGED, np.ndarray)) and hasattr(held, "__dict__")
+    return not is_a(held, (*NOT_CHANGED, np.ndarray)) and has(held, "__dict__")
 
 
 def is_code(held: Any) -> bool:
     """Whether this is a function, class or the like."""
-    return isinstance(held, (types.FunctionType, types.BuiltinFunctionType, type, np.ufunc)) or (
-        callable(held) and not hasattr(held, "__dict__")
+    return is_a(held, (types.FunctionType, types.BuiltinFunctionType, type, np.ufunc)) or (
+        callable(held) and not has(held, "__dict__")
     )
 
 
@@ -225,8 +225,8 @@ _STORING_BY_NAME = ("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL"
 
 def only_reads(function: types.FunctionType, name: str, held: Any) -> bool:
     """Whether a function does no more with a container of plain values than to read items."""
-    items = held.values() if isinstance(held, dict) else held
-    if not isinstance(held, (list, dict, set)):
+    items = held.values() if is_a(held, dict) else held
+    if not is_a(held, (list, dict, set)):
         return False
     if not all(isinstance(item, (*PLAIN_NUMBERS, str)) for item in items):
         return False

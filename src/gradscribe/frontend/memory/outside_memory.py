@@ -27,7 +27,7 @@ from gradscribe.frontend.state.dependencies import is_library
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Storage
 from gradscribe.ir.core import Value
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import is_a, probe
 
 _MOST = 5_000
 """So many objects are followed; what leads to more may lead to any."""
@@ -72,7 +72,7 @@ class Memory:
         pending, seen = [target] if self._objects else [], set[int]()
         while pending:
             item = pending.pop()
-            if isinstance(item, _PLAIN) or id(item) in seen:
+            if is_a(item, _PLAIN) or id(item) in seen:
                 continue
             seen.add(id(item))
             if len(seen) > _MOST or self._is_of(item) or _points_anywhere(item):
@@ -91,8 +91,8 @@ def _memories(owner: Any) -> Iterator[Any]:
     """An array or container, and whose memory it shows: the buffer of an object may lead to it."""
     bases = list(_bases(owner))
     yield from bases
-    if not isinstance(bases[-1], (np.ndarray, *_CONTAINERS)):
-        yield from (held for held in gc.get_referents(bases[-1]) if not isinstance(held, _PLAIN))
+    if not is_a(bases[-1], (np.ndarray, *_CONTAINERS)):
+        yield from (held for held in gc.get_referents(bases[-1]) if not is_a(held, _PLAIN))
 
 
 _CONTAINERS = (list, dict, set, collections.deque)
@@ -100,20 +100,20 @@ _CONTAINERS = (list, dict, set, collections.deque)
 
 def _bases(item: Any) -> Iterator[Any]:
     """An object, and those whose memory it shows; neither plain values nor what all lead to."""
-    while item is not None and not isinstance(item, _PLAIN):
+    while item is not None and not is_a(item, _PLAIN):
         yield item
-        item = item.obj if isinstance(item, memoryview) else probe(item, "base")
+        item = item.obj if is_a(item, memoryview) else probe(item, "base")
 
 
 def _bounds(item: Any) -> tuple[int, int] | None:
     """The addresses where the memory of an object begins and ends, where it is known."""
-    if isinstance(item, _OF_CTYPES):
+    if is_a(item, _OF_CTYPES):
         start = ctypes.addressof(item)
         return start, start + ctypes.sizeof(item)
     if type(item).__module__ == "_cffi_backend":
         return _bounds_of_cffi(item)
     with suppress(TypeError, ValueError, BufferError):
-        array = item if isinstance(item, np.ndarray) else np.asarray(memoryview(item))
+        array = item if is_a(item, np.ndarray) else np.asarray(memoryview(item))
         return np.lib.array_utils.byte_bounds(array)
     return None
 
@@ -140,17 +140,17 @@ def _owns_memory_of_cffi(item: Any) -> bool:
 
 def _led_to(item: Any) -> Iterable[Any]:
     """What an object holds or is bound to; of a function, what it may read by name."""
-    if isinstance(item, types.FunctionType):
+    if is_a(item, types.FunctionType):
         if is_library(item):
             return ()
         names = item.__code__.co_names
         held = [item.__globals__[name] for name in names if name in item.__globals__]
         return [*held, *_cells(item), item.__defaults__, item.__dict__]
-    if isinstance(item, np.ndarray):
+    if is_a(item, np.ndarray):
         return item.ravel().tolist() if item.dtype.hasobject else ()
-    if isinstance(item, weakref.ReferenceType):
+    if is_a(item, weakref.ReferenceType):
         return [item()]
-    if isinstance(item, ctypes.py_object):
+    if is_a(item, ctypes.py_object):
         return [item.value]
     if type(item).__qualname__ == "CPUDispatcher":  # of Numba
         return [item.py_func]
@@ -174,19 +174,19 @@ def _points_anywhere(item: Any) -> bool:
     cls = type(item)
     if cls.__module__ == "_cffi_backend":
         return _is_pointer_of_cffi(item)
-    is_pointer = isinstance(item, ctypes._Pointer) or (
-        isinstance(item, ctypes._SimpleCData) and cls._type_ in _POINTERS and item.value is not None
+    is_pointer = is_a(item, ctypes._Pointer) or (
+        is_a(item, ctypes._SimpleCData) and cls._type_ in _POINTERS and item.value is not None
     )
     if is_pointer:
         return not item._objects and not probe(item, "__dict__")
-    if isinstance(item, _OF_CTYPES) or cls.__module__.partition(".")[0] in _KNOWN:
+    if is_a(item, _OF_CTYPES) or cls.__module__.partition(".")[0] in _KNOWN:
         return False
     return not callable(item) and not _is_of_python(cls)
 
 
 def _is_pointer_of_cffi(item: Any) -> bool:
     backend = sys.modules["_cffi_backend"]
-    is_data = isinstance(item, backend._CDataBase) and backend.typeof(item).kind != "function"
+    is_data = is_a(item, backend._CDataBase) and backend.typeof(item).kind != "function"
     return is_data and not _owns_memory_of_cffi(item)
 
 

@@ -50,6 +50,7 @@ from gradscribe.frontend.values.values import (
     TupleOf,
 )
 from gradscribe.ir.core import Method, Value
+from gradscribe.ir.probing import is_a
 from gradscribe.ir.types import BOOL, Opaque, Type
 from gradscribe.primitives.control import EFFECT, WRITTEN
 
@@ -82,7 +83,7 @@ def _note_one(lowering: Lowering, function: types.FunctionType, at: Held) -> Non
     held, name = at.object, at.name
     if hasattr(type(held), "requires_grad"):
         outside.refuse_changed(lowering, name)
-    elif isinstance(held, np.ndarray):
+    elif is_a(held, np.ndarray):
         own = function.__globals__ is lowering.frames[0].function.__globals__
         if not at.way and id(held) in lowering.outside.found:
             outside.refuse_changed(lowering, name)
@@ -91,7 +92,7 @@ def _note_one(lowering: Lowering, function: types.FunctionType, at: Held) -> Non
             for storage in storages(lowering, found):
                 lowering.outside.seen.setdefault(storage, at.way)
         lowering.outside.reached[id(held)] = held
-    elif not isinstance(held, NOT_CHANGED) and not is_code(held):
+    elif not is_a(held, NOT_CHANGED) and not is_code(held):
         if only_reads(function, name, held):
             return
         lowering.outside.reached[id(held)] = held
@@ -108,13 +109,13 @@ def note_objects(lowering: Lowering, roots: Iterable[Any], name: str) -> None:
     pending = list(roots)
     while pending:
         held = pending.pop()
-        if id(held) in lowering.outside.noted or isinstance(held, (*NOT_CHANGED[:-2], np.dtype)):
+        if id(held) in lowering.outside.noted or is_a(held, (*NOT_CHANGED[:-2], np.dtype)):
             continue
         lowering.outside.noted[id(held)] = held
         functions = list(callables_of(held))
         note(lowering, [Static(function) for function in functions])
         pending += [at.object for function in functions for at in held_by(function)]
-        if is_code(held) or isinstance(held, types.ModuleType):
+        if is_code(held) or is_a(held, types.ModuleType):
             continue
         lowering.outside.exposed.add(id(held))
         lowering.outside.reached[id(held)] = held
@@ -126,9 +127,9 @@ def note_objects(lowering: Lowering, roots: Iterable[Any], name: str) -> None:
 def _is_opened(held: Any) -> bool:
     """Whether what an object holds is looked into: a container, a method, an object of a class of
     the user's. (Of records of `logging` nothing leads to the program.)"""
-    if isinstance(held, _LOOKED_INTO):
+    if is_a(held, _LOOKED_INTO):
         return True
-    return not isinstance(held, np.ndarray) and not dependencies.is_library(type(held))
+    return not is_a(held, np.ndarray) and not dependencies.is_library(type(held))
 
 
 _LOOKED_INTO = (
@@ -279,7 +280,7 @@ def _leads_to(function: types.FunctionType, target: Any) -> bool:
         held = pending.pop()
         if held is target:
             return True
-        if id(held) not in seen and not isinstance(held, (*NOT_CHANGED, np.dtype)):
+        if id(held) not in seen and not is_a(held, (*NOT_CHANGED, np.dtype)):
             seen.add(id(held))
             if _is_opened(held) and not is_code(held):
                 pending += gc.get_referents(held)
@@ -290,8 +291,8 @@ def _callables(lowering: Lowering, item: Any) -> Iterator[Any]:
     below: Any = item.items if isinstance(item, TupleOf) else ()
     if isinstance(item, (ListRef, DictRef)):
         held = lowering.contents[item.storage]
-        below = () if isinstance(held, Value) else held
-        below = held.values() if isinstance(held, dict) else below
+        below = () if is_a(held, Value) else held
+        below = held.values() if is_a(held, dict) else below
     for part in below:
         yield from _callables(lowering, part)
     if isinstance(item, Static):

@@ -32,7 +32,7 @@ from gradscribe.frontend.values.values import (
     TupleOf,
 )
 from gradscribe.ir.core import Method, Value
-from gradscribe.ir.probing import in_class, probe
+from gradscribe.ir.probing import in_class, is_a, probe
 from gradscribe.ir.types import Opaque
 from gradscribe.primitives import log_calls
 from gradscribe.primitives.contract_kinds import SHOWN, UNKNOWN, Contract
@@ -177,12 +177,12 @@ def _within(target: Any) -> Iterator[tuple[type, Any]]:
     pending, seen = [target], set[int]()
     while pending:
         target = pending.pop()
-        if id(target) in seen or isinstance(target, (str, bytes, int, float, complex)):
+        if id(target) in seen or is_a(target, (str, bytes, int, float, complex)):
             continue
         seen.add(id(target))
-        if isinstance(target, (list, tuple, set, frozenset, collections.deque)):
+        if is_a(target, (list, tuple, set, frozenset, collections.deque)):
             pending += target
-        elif isinstance(target, dict):
+        elif is_a(target, dict):
             pending += (*target, *target.values())
         if type(target) not in _CONTAINERS:
             yield type(target), target

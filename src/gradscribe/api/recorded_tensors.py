@@ -13,7 +13,7 @@ import numpy as np
 from gradscribe.compiler.leaves import unwrapped
 from gradscribe.errors import AliasingError
 from gradscribe.ir.trees import flatten, unflatten
-from gradscribe.primitives.argument_trees import is_same
+from gradscribe.primitives.argument_trees import content, is_same
 from gradscribe.recording import runs
 from gradscribe.recording.arrays import is_recorded, present, shown
 from gradscribe.recording.callees import callee_of
@@ -51,7 +51,7 @@ def call_on_tensors(
         remaining = iter(values)
         given = [unflatten(tree, remaining) for tree in trees]
         named = dict(zip(keywords, given[len(args) :], strict=True))
-        held = [(value, _content(value)) for value in values]
+        held = [(value, content(plain, present(value))) for value in values]
         before = OF_TENSORS.set(True)
         try:
             out = callee_of(function)(*given[: len(args)], **named)
@@ -61,7 +61,7 @@ def call_on_tensors(
         if not (
             len(kept) == len(values)
             and all(map(operator.is_, kept, values))
-            and all(is_same(_content(value), content) for value, content in held)
+            and all(is_same(content(plain, present(value)), had) for value, had in held)
         ):
             raise AliasingError(
                 f"`{name}` changes what it is given, and runs as it is: a call with Tensors does "
@@ -73,12 +73,6 @@ def call_on_tensors(
     call = _Call(on_arrays)
     results = _class_of(name).apply(call, *(leaves[place] for place in places))
     return unflatten(call.tree, iter(results))
-
-
-def _content(value: Any) -> Any:
-    """What an argument holds now. (A store gives a recorded array another value.)"""
-    found = plain(present(value))
-    return found.copy() if type(value) is np.ndarray else found
 
 
 class _Call:

@@ -28,7 +28,7 @@ import numpy as np
 
 from gradscribe.frontend.state.dependencies import is_tool_module
 from gradscribe.ir.probing import is_library_module
-from gradscribe.primitives.argument_trees import is_same, leaves_of, plain_tree
+from gradscribe.primitives.argument_trees import content, is_same, leaves_of
 from gradscribe.primitives.observed import Form, OtherForm, Steps, form_of
 from gradscribe.primitives.recorded_functions import MACHINES, Site
 
@@ -115,20 +115,20 @@ class Observer:
                     type(item) is np.ndarray and item.base is not None
                 )
                 item_of = (lambda item=item: item) if is_kept else ref(item)
-                returned = _Returned(item_of, self._content(item), code, site)
+                returned = _Returned(item_of, content(self._machine.plain, item), code, site)
                 self._returned[id(item), site] = returned
 
     def finish(self) -> None:
         """Note, at the end of the run, which calls have returned what was changed after that."""
         for one in self._returned.values():
             item = one.item()
-            if item is not None and not is_same(self._content(item), one.before):
+            if item is not None and not is_same(content(self._machine.plain, item), one.before):
                 form = OtherForm("what is changed later")
                 self._notes.note(one.code, one.site, form, keeps=False)
 
     def _begin(self, frame: FrameType, code: CodeType) -> _Begun:
         given = {name: frame.f_locals.get(name) for name in _parameters(code)}
-        contents = [(item, self._content(item)) for item in given.values()]
+        contents = [(item, content(self._machine.plain, item)) for item in given.values()]
         start = self._machine.start_of(list(given.values()))
         return _Begun(contents, self._identities(given), list(_objects(given.values())), start)
 
@@ -136,7 +136,9 @@ class Observer:
         """The form of a result, if a call like this can be recorded by itself."""
         if begun is None:
             return OtherForm("unknown call")
-        if not all(is_same(self._content(item), before) for item, before in begun.arguments):
+        if not all(
+            is_same(content(self._machine.plain, item), before) for item, before in begun.arguments
+        ):
             return OtherForm("changed argument")
         is_known = self._machine.is_function_of(value, begun.start)
         if is_known is False or (is_known is None and not self._notes.is_quiet):
@@ -153,13 +155,6 @@ class Observer:
             if not isinstance(item, _VALUES) or self._machine.plain(item) is not item
         }
         return found | {id(v): (k,) for k, v in given.items() if isinstance(v, (list, dict))}
-
-    def _content(self, item: Any) -> Any:
-        """What an argument holds now; a recorded array gets another value with each store."""
-        found = plain_tree(item, self._machine.plain)
-        if type(found) in (list, dict):
-            return tuple(found.items()) if type(found) is dict else tuple(found)
-        return found.copy() if type(item) is np.ndarray else found
 
 
 def _objects(items: Iterable[Any]) -> Iterator[Any]:

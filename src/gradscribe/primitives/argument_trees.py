@@ -74,6 +74,14 @@ def plain_tree(tree: Any, plain: Callable[[Any], Any]) -> Any:
     return tree
 
 
+def content(plain: Callable[[Any], Any], item: Any) -> Any:
+    """What an argument holds now; a recorded array gets another value with each store."""
+    found = plain_tree(item, plain)
+    if type(found) in (list, dict):
+        return tuple(found.items()) if type(found) is dict else tuple(found)
+    return found.copy() if type(item) is np.ndarray else found
+
+
 def plain_but(tree: Any, plain: Callable[[Any], Any], axes: Axes) -> Any:
     """The values themselves, but for what must be arguments."""
     if axes.argument is not None:

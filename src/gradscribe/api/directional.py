@@ -249,9 +249,9 @@ _FOR_SECOND_ORDER = operator.methodcaller("compile_second_order")
 
 def _vjp(call: _Call) -> tuple[Any, Pullback]:
     out, record = call.run(_recorded)
-    shared = call.point.record_outputs
+    shared, made = call.point.record_outputs, dict[int, Any]()
     own = [
-        copied(leaf) if position in shared or isinstance(leaf, list) else leaf
+        copied(leaf, made) if position in shared or isinstance(leaf, list) else leaf
         for position, leaf in enumerate(out)
     ]
     return call.result(call.stored(own)), Pullback(call, record, out)
@@ -259,9 +259,10 @@ def _vjp(call: _Call) -> tuple[Any, Pullback]:
 
 def _recorded(call: _Call) -> tuple[tuple[Any, ...], Any]:
     """The result leaves, and a record that no later change of the arguments reaches."""
-    shared = call.point.record_inputs
+    shared, made = call.point.record_inputs, dict[int, Any]()
     leaves = [
-        copied(leaf) if position in shared else leaf for position, leaf in enumerate(call.leaves)
+        copied(leaf, made) if position in shared else leaf
+        for position, leaf in enumerate(call.leaves)
     ]
     return call.point.forward(leaves)
 

@@ -201,8 +201,9 @@ class _Call:
         copies, since nothing tells of their changes."""
         recorded = given
         if self._copied:
+            made: dict[int, Any] = {}
             recorded = [
-                copied(leaf) if position in self._copied else leaf
+                copied(leaf, made) if position in self._copied else leaf
                 for position, leaf in enumerate(given)
             ]
         if self._has_lists:
@@ -250,7 +251,8 @@ def _call_with_lists(
 
     originals: what the leaves are, where they are copies; an item of those may come out.
     """
-    values = [unwrapped(leaf) for leaf in leaves]
+    made: dict[int, Any] = {}
+    values = [unwrapped(leaf, made) for leaf in leaves]
     drawing = Drawing(derivatives.effects)
     states = drawing.states(values) if drawing else None
     out, record = derivatives.forward(*values)

@@ -129,21 +129,36 @@ def is_wrapped(type_: Type) -> bool:
     return isinstance(type_, Array) and type_.spelling != "numpy"
 
 
-def unwrapped(value: Any) -> Any:
+Made = dict[int, Any]
+"""What was made of lists and arrays, by their identities: what is one stays one."""
+
+
+def unwrapped(value: Any, made: Made | None = None) -> Any:
     """A leaf with the array for each Tensor; with the number for one without axes."""
     if isinstance(value, (list, tuple)):
-        return rebuilt(value, map(unwrapped, value))
+        return _rebuilt(unwrapped, value, made)
     array = array_of(value)
     return array if array is value or array.ndim else array[()]
 
 
-def copied(value: Any) -> Any:
+def copied(value: Any, made: Made | None = None) -> Any:
     """A leaf that shares no memory with this one (Tensors, which count their changes, stay)."""
+    made = {} if made is None else made
     if isinstance(value, (list, tuple)):
-        return rebuilt(value, map(copied, value))
-    if type(value) is np.ndarray:
-        return overlaps.copied(value)
-    return value.copy(order="K") if isinstance(value, np.ndarray) else value
+        return _rebuilt(copied, value, made)
+    if not isinstance(value, np.ndarray):
+        return value
+    if id(value) not in made:
+        is_plain = type(value) is np.ndarray
+        made[id(value)] = overlaps.copied(value) if is_plain else value.copy(order="K")
+    return made[id(value)]
+
+
+def _rebuilt(function: Callable[[Any, Made], Any], value: Any, made: Made | None) -> Any:
+    made = {} if made is None else made
+    if id(value) not in made:
+        made[id(value)] = rebuilt(value, [function(item, made) for item in value])
+    return made[id(value)]
 
 
 def zero_like(value: Any) -> Any:
@@ -187,10 +202,9 @@ class Layout:
     def plain(self, leaves: abc.Sequence[Any]) -> list[Any]:
         """The leaves with arrays for Tensors; objects that are known by their class are themselves,
         lists among them."""
-        if not self._objects:
-            return list(map(unwrapped, leaves))
+        made: Made = {}
         return [
-            leaf if number in self._objects else unwrapped(leaf)
+            leaf if number in self._objects else unwrapped(leaf, made)
             for number, leaf in enumerate(leaves)
         ]
 

@@ -135,7 +135,7 @@ def _deeply(lowering: Lowering, node: Any, item: Any, convert: handlers.Handler)
     """A copy, in which dataclasses are converted."""
     if is_object(item) and is_dataclass(class_of(item)):
         return convert(lowering, node, (item,), {})
-    return _deep_copied(lowering, node, item)
+    return _deep_copied(lowering, node, item, [])
 
 
 def _copy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -192,15 +192,17 @@ def _deepcopy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
     if any(item != Static(None) for item in memo):
         what = "`copy.deepcopy` with a `memo` is not supported"
         lowering.unsupported(node, what, "leave it out")
-    return _deep_copied(lowering, node, arguments[0])
+    made: _Made = []
+    copied = _deep_copied(lowering, node, arguments[0], made)
+    given_twice.check_items(lowering, [item for item, _ in made])
+    return copied
 
 
 _Made = list[tuple[Any, Any]]
 """What a deep copy has copied: what is in it twice is copied once."""
 
 
-def _deep_copied(lowering: Lowering, node: Any, item: Any, made: _Made | None = None) -> Any:
-    made = [] if made is None else made
+def _deep_copied(lowering: Lowering, node: Any, item: Any, made: _Made) -> Any:
     if isinstance(item, TupleOf):
         copies = tuple(_deep_copied(lowering, node, i, made) for i in item.items)
         return TupleOf(copies, item.cls)
@@ -227,7 +229,6 @@ def _deep_copied(lowering: Lowering, node: Any, item: Any, made: _Made | None = 
         elif not sequences.holds_numbers(lowering, copied):
             if not item.storage.levels:
                 _refuse_perhaps_twice(lowering, node)
-            given_twice.check_items(lowering, item)
             copied = lowering.inline(node, prelude.deeply_copied, (item,))
     if isinstance(item, (Ref, ListRef, DictRef)):
         made.append((item, copied))

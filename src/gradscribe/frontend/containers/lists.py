@@ -308,7 +308,12 @@ def _reverse(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
 @_changes
 def _sort(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     (owner,) = arguments
-    made = reducing.REDUCING[sorted](lowering, node, (owner,), keywords)
+    items = ListRef(Storage(holds=owner.storage.holds, levels=owner.storage.levels))
+    lowering.contents[items.storage] = lowering.contents[owner.storage]
+    lowering.contents[owner.storage] = ()  # it is empty while it is sorted
+    made = reducing.REDUCING[sorted](lowering, node, (items,), keywords)
+    if lowering.contents[owner.storage] != ():
+        lowering.raises(node, ValueError("list modified during sort"))
     lowering.contents[owner.storage] = lowering.contents[made.storage]
     owner.storage.holds |= made.storage.holds
     return Static(None)

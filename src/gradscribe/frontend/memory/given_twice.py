@@ -7,11 +7,13 @@ answer; it is a condition of each call where both are found outside, else a chec
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 from gradscribe.errors import AliasingError
 from gradscribe.frontend.interface import AccessPath, Dependency, DependencyKind
 from gradscribe.frontend.kinds.trees import parts_of
+from gradscribe.frontend.memory.sequences import holds_numbers
 from gradscribe.frontend.prelude.isolated import are_distinct
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import DictRef, ListRef, ObjectRef, Ref, Storage
@@ -39,13 +41,18 @@ def is_one(lowering: Lowering, item: Any, other: Any) -> bool:
     return False
 
 
-def check_items(lowering: Lowering, item: ListRef) -> None:
-    """Refuse, at run time, a list that is given and holds an array or list twice."""
-    value = lowering.contents[item.storage]
-    if lowering.outside.is_seen(item.storage) and isinstance(value, Value):
-        tree = {"args": (value,), "keywords": {}, "type": BOOL}
+def check_items(lowering: Lowering, items: Iterable[Any]) -> None:
+    """Refuse, at run time, what is given and holds an array or list twice, where lists among these
+    hold what is not known one by one."""
+    given = [item for item in items if isinstance(item, (Ref, ListRef))]
+    given = [item for item in given if lowering.outside.is_seen(item.storage)]
+    values = {item: lowering.contents[item.storage] for item in given}
+    found = [item for item, value in values.items() if isinstance(value, Value)]
+    holding = [i for i in found if isinstance(i, ListRef) and not holds_numbers(lowering, i)]
+    if holding:
+        tree = {"args": tuple(values[i] for i in found), "keywords": {}, "type": BOOL}
         differ = lowering.plain(RUN, tree, are_distinct)
-        what = f"`{item.storage.name}` holds an array or list twice, which is copied once"
+        what = f"`{holding[0].storage.name}` holds an array or list twice, which is copied once"
         lowering.check(differ, what, "copy what it holds, one by one", AliasingError)
 
 

@@ -59,8 +59,8 @@ def is_same(value: Any, copy: Any) -> bool:
     return value is copy
 
 
-def are_distinct(items: Any) -> bool:
-    """Whether no array or list is there twice in a list of these."""
+def are_distinct(*items: Any) -> bool:
+    """Whether no array or list is there twice among these, and in them."""
     found = list(_within(items))
     return len({id(item) for item in found}) == len(found)
 

@@ -36,25 +36,43 @@ def simpson(y, x=None, dx=1.0, axis=-1):
     """With an even number of samples the last interval is corrected (Cartwright, 2017)."""
     y, steps = _steps(y, x, dx, axis)
     count = y.shape[-1]
-    h = np.broadcast_to(steps, (*y.shape[:-1], count - 1))
+    if count == 2:
+        return 0.5 * (steps if x is None else steps[..., 0]) * (y[..., 0] + y[..., 1])
     last = count if count % 2 == 1 else count - 1
+    if x is None:
+        total = dx / 3.0 * _weighted(y[..., :last])
+        if count % 2 == 0:
+            total = total + dx / 12.0 * (5.0 * y[..., -1] + 8.0 * y[..., -2] - y[..., -3])
+        return total
+    h = np.broadcast_to(steps, (*y.shape[:-1], count - 1))
     total = _pairs(y[..., :last], h[..., : last - 1])
     if count % 2 == 0:
         total = total + _last(y, h)
     return total
 
 
+def _weighted(y):
+    ends = np.sum(y[..., 0:-2:2], axis=-1) + np.sum(y[..., 2::2], axis=-1)
+    return ends + 4.0 * np.sum(y[..., 1:-1:2], axis=-1)
+
+
 def _pairs(y, h):
     """Simpson's rule over pairs of intervals of any lengths."""
     first, second = h[..., 0::2], h[..., 1::2]
-    both, ratio = first + second, first / second
-    parts = y[..., 0:-2:2] * (2.0 - 1.0 / ratio) + y[..., 1:-1:2] * (both * both / (first * second))
+    both, ratio = first + second, _ratio(first, second)
+    parts = y[..., 0:-2:2] * (2.0 - _ratio(1.0, ratio))
+    parts = parts + y[..., 1:-1:2] * (both * _ratio(both, first * second))
     return np.sum(both / 6.0 * (parts + y[..., 2::2] * (2.0 - ratio)), axis=-1)
 
 
 def _last(y, h):
     a, b = h[..., -1], h[..., -2]
-    alpha = (2 * a * a + 3 * a * b) / (6 * (b + a))
-    beta = (a * a + 3.0 * a * b) / (6 * b)
-    eta = a * a * a / (6 * b * (b + a))
+    alpha = _ratio(2 * a * a + 3 * a * b, 6 * (b + a))
+    beta = _ratio(a * a + 3.0 * a * b, 6 * b)
+    eta = _ratio(a * a * a, 6 * b * (b + a))
     return alpha * y[..., -1] + beta * y[..., -2] - eta * y[..., -3]
+
+
+def _ratio(a, b):
+    """a / b, and 0 for an interval without length."""
+    return np.where(b != 0, a, 0.0) / np.where(b != 0, b, 1.0)

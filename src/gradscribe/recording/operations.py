@@ -19,7 +19,7 @@ from gradscribe.errors import (
     UnsupportedError,
 )
 from gradscribe.ir.core import Operand
-from gradscribe.ir.probing import plain_number, probe
+from gradscribe.ir.probing import in_class, plain_number, probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES, VARIANTS
 from gradscribe.recording import calls, prelude
@@ -246,6 +246,8 @@ class Operands:
                 self.others.append(value)
                 value = np.array(value)
             return self._operand(value_of_array(value))
+        if _is_taken_for_array(value):
+            return self.add_array(value.__array__())
         return value.item() if isinstance(value, np.bool_) else plain_number(value)
 
     def add_index(self, index: Any) -> tuple[tuple[Any, ...], list[int]]:
@@ -256,6 +258,8 @@ class Operands:
         return tuple(self._integer(item, integers) for item in arrays), integers
 
     def _item(self, item: Any) -> Any:
+        if _is_taken_for_array(item):
+            item = item.__array__()
         if isinstance(item, _LIKE_ARRAYS) or is_recorded(item):
             array = np.asarray(plain(present(item)))
             if array.size == 0 and not isinstance(item, np.ndarray):
@@ -287,6 +291,12 @@ class Operands:
     def _operand(self, value: Any) -> Operand:
         self.values.append(value)
         return Operand(len(self.values) - 1)
+
+
+def _is_taken_for_array(value: Any) -> bool:
+    """Whether NumPy makes an array of an object, of a table of pandas, say."""
+    is_known = is_recorded(value) or isinstance(value, (np.ndarray, np.generic))
+    return not is_known and in_class(type(value), "__array__") is not None
 
 
 def uncovered(value: Any) -> Any:

@@ -25,7 +25,7 @@ from gradscribe.compiler import Primal, Target, partial_target, target_of
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.given_leaves import matched
 from gradscribe.compiler.leaves import copied
-from gradscribe.errors import ArgumentError, NoDerivativeError, SourceNotFoundError
+from gradscribe.errors import AliasingError, ArgumentError, NoDerivativeError, SourceNotFoundError
 from gradscribe.ir.trees import Constant, unflatten
 from gradscribe.ir.types import Array, is_differentiable
 from gradscribe.recording import runs
@@ -250,8 +250,11 @@ _FOR_SECOND_ORDER = operator.methodcaller("compile_second_order")
 def _vjp(call: _Call) -> tuple[Any, Pullback]:
     out, record = call.run(_recorded)
     shared, made = call.point.record_outputs, dict[int, Any]()
+    results = len(call.point.function.body.yields)  # what is stored outside follows
     own = [
-        copied(leaf, made) if position in shared or isinstance(leaf, list) else leaf
+        copied(leaf, made)
+        if position in shared or (isinstance(leaf, list) and position < results)
+        else leaf
         for position, leaf in enumerate(out)
     ]
     return call.result(call.stored(own)), Pullback(call, record, out)
@@ -260,6 +263,12 @@ def _vjp(call: _Call) -> tuple[Any, Pullback]:
 def _recorded(call: _Call) -> tuple[tuple[Any, ...], Any]:
     """The result leaves, and a record that no later change of the arguments reaches."""
     shared, made = call.point.record_inputs, dict[int, Any]()
+    if not set(shared).isdisjoint(call.primal.lowered.placed):
+        raise AliasingError(
+            f"`{call.primal.name}` puts an array from outside in a container there, and the "
+            "derivative reads it",
+            "put a copy there",
+        )
     leaves = [
         copied(leaf, made) if position in shared else leaf
         for position, leaf in enumerate(call.leaves)

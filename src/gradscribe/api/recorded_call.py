@@ -15,9 +15,10 @@ from gradscribe.compiler import Derivatives, Primal, Target
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.leaves import copied, is_wrapped, unwrapped
 from gradscribe.compiler.specialization import Specialization
-from gradscribe.errors import UnsupportedError
+from gradscribe.errors import AliasingError, UnsupportedError
+from gradscribe.ir.flow import computed_of
 from gradscribe.ir.trees import LEAF, Tree, flatten, unflatten
-from gradscribe.ir.types import Array, Opaque, Type
+from gradscribe.ir.types import Array, Opaque, Scalar, Type
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.runtime.dual import call_with_tangents
 from gradscribe.runtime.functions.eager import apply_compiled, compiled_kernel
@@ -130,12 +131,19 @@ class _Call:
         self._has_lists = returns_lists or any(isinstance(t, SequenceType) for t in types)
         if self._has_lists:
             _refuse_logs(types, leaves)
-        self._arrays = [
+            _refuse_moved(primal, types)
+        body = primal.lowered.effectful.body
+        tensors = (leaf for leaf, t in zip(body.parameters, types, strict=True) if is_wrapped(t))
+        of_tensors = computed_of(body, tensors)
+        self._plain = [
             position
             for position, value in enumerate(results)
             if position not in derivatives.outputs
-            and isinstance(value.type, Array)
-            and value.type.spelling == "numpy"
+            and (
+                value.type.spelling == "numpy"
+                if isinstance(value.type, Array)
+                else isinstance(value.type, Scalar) and value not in of_tensors
+            )
         ]
         self._copied = frozenset(
             position
@@ -210,16 +218,18 @@ class _Call:
             new: Sequence[Any] = _call_with_lists(self._derivatives, recorded, given)
         else:
             new = apply_compiled(self._kernel, recorded)
-        if self._arrays:
-            new = [self._array(i, x) if i in self._arrays else x for i, x in enumerate(new)]
+        if self._plain:
+            new = [self._array(i, x) if i in self._plain else x for i, x in enumerate(new)]
         return new
 
     def _array(self, position: int, result: Any) -> Any:
-        """The array of a result that is none for the graph; the record may refer to it. (A sum over
-        no rows is a number.)"""
+        """The array, or number, of a result that is none for the graph; the record may refer to it.
+        (A sum over no rows is a number.)"""
         if not isinstance(result, Tensor):
             return result
         array = result.array
+        if isinstance(self._primal.lowered.effectful.body.yields[position].type, Scalar):
+            return array[()]
         return array.copy() if position in self._derivatives.record_outputs else array
 
 
@@ -237,10 +247,23 @@ def _refuse_logs(types: Sequence[Type], leaves: Sequence[Any]) -> None:
             )
 
 
+def _refuse_moved(primal: Primal, types: Sequence[Type]) -> None:
+    """Lists in a list that comes in are made anew, at whatever places they are in it."""
+    for position in primal.lowered.placed:
+        type_ = types[position]
+        if isinstance(type_, SequenceType) and isinstance(type_.item, SequenceType):
+            raise AliasingError(
+                f"`{primal.name}`, which is called with Tensors, moves the lists in a list from "
+                "outside",
+                "make the list in the function",
+                primal.location,
+            )
+
+
 def _as_it_was(leaf: Any, with_items: bool) -> Any:
-    """A copy of an array or list that will be changed."""
-    if with_items and isinstance(leaf, (list, tuple)):
-        return type(leaf)(_as_it_was(item, with_items) for item in leaf)
+    """A copy of an array, or of a list that will be changed, with its items or without."""
+    if isinstance(leaf, (list, tuple)):
+        return type(leaf)(_as_it_was(item, True) if with_items else item for item in leaf)
     return as_it_was(leaf) if isinstance(leaf, Tensor) else copied(leaf)
 
 

@@ -48,7 +48,9 @@ class WriteBack:
         self._targets = getter(argument(c.argument) + steps_text(c.steps) for c in changes)
         of_items = [change.leaf in primal.lowered.distinct for change in changes]
         self._of_items = of_items
-        self._changes_twice = any(map(operator.and_, of_items, [c.rearranged for c in changes]))
+        self._changes_twice = primal.lowered.changes_moved or any(
+            map(operator.and_, of_items, [c.rearranged for c in changes])
+        )
         self._steps: list[tuple[Builder, slice]] = []
         lowered = primal.lowered
         trees: list[Tree] = [_contents(change.tree) for change in changes]
@@ -81,6 +83,7 @@ class WriteBack:
     def __call__(self, values: Values, leaves: Sequence[Any]) -> None:
         """Store what the changed objects hold in the end, which is found among all leaves of the
         result and the changes."""
+        owners = self._attributes.owners(values) if self._attributes is not None else ()
         made: dict[int, Any] = dict(zip(self._known, self._known_in(values), strict=True))
         if self._of_containers is not None:
             self._of_containers(values, leaves, made)
@@ -96,7 +99,7 @@ class WriteBack:
         for target, of_items, held in zip(targets, self._of_items, contents, strict=True):
             (_store_items if of_items else _store)(target, held)
         if self._attributes is not None:
-            self._attributes(values, leaves, made)
+            self._attributes(owners, leaves, made)
 
 
 def _contents(tree: Tree) -> Tree:
@@ -109,15 +112,15 @@ class _Attributes:
     makes that which is stored."""
 
     def __init__(self, primal: Primal, start: int, builds: Iterator[Builder]) -> None:
-        self._owners = primal.finder(change.owner for change in primal.lowered.attributes)
+        self.owners = primal.finder(change.owner for change in primal.lowered.attributes)
+        """The objects, which must be found before any container is changed."""
         self._steps: list[tuple[str, Builder, slice]] = []
         for change in primal.lowered.attributes:
             stop = start + count_leaves(change.tree)
             self._steps.append((change.name, next(builds), slice(start, stop)))
             start = stop
 
-    def __call__(self, values: Values, leaves: Sequence[Any], made: dict[int, Any]) -> None:
-        owners = self._owners(values)
+    def __call__(self, owners: Sequence[Any], leaves: Sequence[Any], made: dict[int, Any]) -> None:
         built = [build(leaves[where], made) for _, build, where in self._steps]
         for owner, (name, _, _), item in zip(owners, self._steps, built, strict=True):
             store = type.__setattr__ if isinstance(owner, type) else object.__setattr__

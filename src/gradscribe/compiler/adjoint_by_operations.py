@@ -18,7 +18,7 @@ import numpy as np
 from gradscribe.compiler.stages import Stages
 from gradscribe.ir.core import Method, Operation, Primitive, SliceOf, Value, map_operands
 from gradscribe.ir.probing import probe
-from gradscribe.primitives.control import CONSTANT, COPY, ITEM, TUPLE, ZEROS_LIKE
+from gradscribe.primitives.control import CONSTANT, COPY, ITEM, LEFT, TUPLE, ZEROS_LIKE
 from gradscribe.primitives.indexing import GATHER, GETITEM, LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.adjoint.split import is_adjoint, simplify_joined
@@ -197,6 +197,7 @@ _HANDLERS: dict[Primitive, Callable[[dict[str, Any]], Any]] = {
     LENGTH: lambda given: given["x"].shape[given["axis"]],
     SIZE: lambda given: math.prod(given["x"].shape),
     COPY: lambda given: given["x"],
+    LEFT: lambda given: given["x"],
     PRIMITIVES[np.broadcast_to]: lambda given: _broadcast(given["x"], given["shape"]),
     ZEROS_LIKE: lambda given: np.zeros_like(given["x"]),
     _FULL_LIKE: lambda given: _broadcast(given["fill_value"], given["x"].shape),

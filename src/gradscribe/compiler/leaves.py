@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import collections.abc as abc
+import operator
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
@@ -157,7 +158,9 @@ def copied(value: Any, made: Made | None = None) -> Any:
 def _rebuilt(function: Callable[[Any, Made], Any], value: Any, made: Made | None) -> Any:
     made = {} if made is None else made
     if id(value) not in made:
-        made[id(value)] = rebuilt(value, [function(item, made) for item in value])
+        items = [function(item, made) for item in value]
+        is_other = function is copied or any(map(operator.is_not, items, value))
+        made[id(value)] = rebuilt(value, items) if is_other else value
     return made[id(value)]
 
 

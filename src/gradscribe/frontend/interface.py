@@ -260,7 +260,9 @@ class Lowered:
         changes. stored_origins: for each leaf of the changes, the argument leaf, or other leaf of
         the changes, that it is, or is a view of (None: it is a new one). handed: the arguments that
         are given to a transform, whose function stores to a copy of them. known: the lists and
-        dicts of the arguments that are stored elsewhere, too.
+        dicts of the arguments that are stored elsewhere, too. placed: the leaves that are put in
+        containers from outside themselves. changes_moved: whether an item of a list from outside
+        is stored to, and may be at another place of that afterwards, or at none.
     """
 
     function: Function
@@ -281,6 +283,8 @@ class Lowered:
     stored_origins: tuple[Origin | None, ...] = ()
     handed: frozenset[int] = frozenset()
     known: tuple[KnownContainer, ...] = ()
+    placed: tuple[int, ...] = ()
+    changes_moved: bool = False
 
     @property
     def stores(self) -> bool:

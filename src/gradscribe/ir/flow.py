@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
-from gradscribe.ir.core import IF, LOOP, Block, IterableKind, LoopShape, Operation, Value
+from gradscribe.ir.core import IF, LOOP, Block, IterableKind, LoopShape, Operation, Value, walk
 
 Node = TypeVar("Node")
 
@@ -163,6 +163,18 @@ def flows(operation: Operation) -> Iterator[tuple[Value, Value]]:
             for operand in iterated.operands:
                 yield operand, iterated.item
         yield from loop.records
+
+
+def computed_of(block: Block, seeds: Iterable[Value]) -> set[Value]:
+    """All that is computed of these values, and they themselves; what they only decide is not."""
+    edges: dict[Value, list[Value]] = {}
+    for operation in walk(block):
+        pairs = flows(operation) if operation.regions else ()
+        for source, target in pairs:
+            edges.setdefault(source, []).append(target)
+        for operand in operation.operands if not operation.regions else ():
+            edges.setdefault(operand, []).extend(operation.results)
+    return reachable(seeds, edges)
 
 
 def reachable(seeds: Iterable[Node], edges: Mapping[Node, Iterable[Node]]) -> set[Node]:

@@ -143,6 +143,10 @@ COPY = Primitive("copy", lambda facts, callee, x, optional=False: x, signature("
 """A new array (or list) with the same contents. optional: there may be None in its
 place (or, for its derivative, a zero), which stays."""
 
+LEFT = Primitive("left", _same_type, signature("x"), tangent=LINEAR)
+"""The list x, as what a list from outside is left with: its items may be those that this has had.
+It is a result of the function; `bufferize` takes it for x."""
+
 STOP_GRADIENT = Primitive("stop_gradient", _same_type, signature("x"), view=True, cheap=True)
 """x itself, of which no derivative is taken; emitted code shows just x."""
 

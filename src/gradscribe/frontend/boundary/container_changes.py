@@ -45,6 +45,9 @@ def _changed(
     lowering: Lowering, storage: Storage, found: ObjectRef, now: Any, kept: tuple[Any, ...] | None
 ) -> ChangedContainer:
     new: Any = ListRef(storage)
+    if isinstance(now, Value) and not lowering.outside.entered.keys().isdisjoint(storage.holds):
+        what = f"what is outside may be put in `{found.name}`, in a branch or loop"
+        lowering.unsupported(None, what, "put a copy there")
     if kept is not None:
         every = now.values() if isinstance(now, dict) else now
         pairs = zip(every, kept, strict=True)

@@ -41,6 +41,7 @@ from gradscribe.frontend.values.values import (
 )
 from gradscribe.ir.core import Parameter, SliceOf, Value
 from gradscribe.ir.trees import LEAF, Leaf, Node, Tree
+from gradscribe.primitives.control import LEFT
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,8 @@ def _changes(
             continue
         if isinstance(contents, Value):
             rearranged = item.storage in lowering.changes.rearranged
+            if rearranged and item.storage in lowering.outside.entered:
+                contents = lowering.plain(LEFT, {"x": contents}, name=item.storage.name)
             change = Change(item.argument, item.steps, LEAF, item.leaf, rearranged)
             yield change, (contents,), (None,)
             continue

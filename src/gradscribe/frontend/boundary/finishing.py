@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
+from gradscribe.frontend.boundary import moved_items
 from gradscribe.frontend.boundary.container_changes import changed_containers
 from gradscribe.frontend.boundary.effects import (
     Attribute,
@@ -21,7 +22,7 @@ from gradscribe.frontend.interface import KnownContainer, Lowered
 from gradscribe.frontend.memory import remembered
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.ir.core import Block, Function, Parameter
+from gradscribe.ir.core import Block, Function, Parameter, Value
 from gradscribe.ir.trees import LEAF, Node, Tree, numbers_of
 
 
@@ -71,7 +72,17 @@ def lowered(
         effects.own_origins,
         frozenset(g.argument for g in given if g.storage in lowering.changes.handed),
         tuple(_known(effects, given)),
+        tuple(_placed(lowering, values)),
+        moved_items.are_changed(lowering),
     )
+
+
+def _placed(lowering: Lowering, leaves: Sequence[Value]) -> Iterator[int]:
+    """The leaves that are put outside themselves, and the lists whose items are put elsewhere."""
+    outside, changes = lowering.outside, lowering.changes
+    moved = [outside.originals.get(storage) for storage in changes.rearranged]
+    placed = {*outside.placed.values(), *moved}
+    return (number for number, leaf in enumerate(leaves) if leaf in placed)
 
 
 def _known(effects: Effects, given: list[Given]) -> Iterator[KnownContainer]:

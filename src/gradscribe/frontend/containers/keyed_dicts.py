@@ -6,7 +6,7 @@ import operator
 from collections.abc import Iterable
 from typing import Any
 
-from gradscribe.frontend.containers.lists import CHANGED_SIZE, CHANGES_SIZE, must_keep_size
+from gradscribe.frontend.containers.lists import must_keep_size, refuse_other_size
 from gradscribe.frontend.containers.stores import store_item
 from gradscribe.frontend.joins.branches import branch
 from gradscribe.frontend.memory.aliasing import changing_items
@@ -49,12 +49,12 @@ def enter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     keeps_size = must_keep_size(lowering, node, (order, held))
     if _has_other_keys(lowering, node, order, key):
         if keeps_size:
-            lowering.raises(node, RuntimeError(CHANGED_SIZE), *CHANGES_SIZE)
+            refuse_other_size(lowering, node)
         append()
     else:
         is_there = unknown.emit(lowering, operator.contains, (order, key), {}, BOOL, RUN)
         if keeps_size:
-            lowering.check(is_there, *CHANGES_SIZE)
+            refuse_other_size(lowering, node, is_there)
             replace()
         else:
             branch(lowering, is_there, replace, append)

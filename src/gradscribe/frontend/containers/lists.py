@@ -71,10 +71,16 @@ def must_keep_size(lowering: Lowering, node: Any, lists: Iterable[ListRef]) -> b
 
 
 CHANGED_SIZE = "dictionary changed size during iteration"
-CHANGES_SIZE = (
-    "this loop changes the size of the dict that it runs over",
-    "loop over a copy: `for key in list(d):`",
-)
+
+
+def refuse_other_size(lowering: Lowering, node: Any, is_same: Value | None = None) -> None:
+    """Say what Python raises where a dict changes its size in a loop over it; where it is known at
+    run time only whether it does, refuse it there."""
+    what = "this loop changes the size of the dict that it runs over"
+    advice = "loop over a copy: `for key in list(d):`"
+    if is_same is None:
+        lowering.raises(node, RuntimeError(CHANGED_SIZE), what, advice)
+    lowering.check(is_same, what, advice)
 
 
 def _emit(lowering: Lowering, owner: ListRef, primitive: Any, **arguments: Any) -> None:

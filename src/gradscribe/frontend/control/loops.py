@@ -14,7 +14,7 @@ import gast
 from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.frontend.containers import iteration as iterations
 from gradscribe.frontend.containers import iteration_items, lengths
-from gradscribe.frontend.containers.lists import CHANGED_SIZE, CHANGES_SIZE, ChangedInLoopError
+from gradscribe.frontend.containers.lists import ChangedInLoopError, refuse_other_size
 from gradscribe.frontend.containers.loop_columns import columns_of
 from gradscribe.frontend.control.loop_operation import TestWithEffectsError, after, run_loop
 from gradscribe.frontend.control.rewritten_loops import by_next, by_place, with_test_inside
@@ -344,7 +344,7 @@ def _check_size(
     if len(now) == len(before):
         return
     if isinstance(now, dict):
-        lowering.raises(node.iter, RuntimeError(CHANGED_SIZE), *CHANGES_SIZE)
+        refuse_other_size(lowering, node.iter)
     if iteration.is_reversed:
         raise ChangedInLoopError(owner, lowering.location(node.iter))
 

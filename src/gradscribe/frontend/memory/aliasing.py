@@ -13,7 +13,7 @@ from gradscribe.frontend.memory import places, sharing
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.state import wording
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import DictRef, Storage, may_hold, may_overlap
+from gradscribe.frontend.values.values import DictRef, ListRef, Storage, may_hold, may_overlap
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Never, Sequence
 
@@ -137,6 +137,9 @@ def _live(lowering: Lowering) -> Iterator[tuple[str, Any]]:
             yield storage.name or "what compiled code has kept", lent.item
     for item in lowering.loops.iterated:
         yield item.storage.name or "what the loop runs over", item
+    for storage, ref in lowering.outside.containers.items():
+        if ref.grown and storage in lowering.contents:
+            yield ref.name, ListRef(storage)
     for cell in lowering.outside.fields.values():
         yield cell.name, DictRef(cell)
     for item in lowering.outside.captured.values():  # the caller may read it

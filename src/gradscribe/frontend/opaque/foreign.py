@@ -37,7 +37,7 @@ from gradscribe.frontend.memory import (
     sharing,
 )
 from gradscribe.frontend.memory.reach import is_read_only, storages
-from gradscribe.frontend.opaque import lent_containers, shown_calls
+from gradscribe.frontend.opaque import lent_containers, placing, shown_calls
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.function_objects import captured, may_call, parts_of
 from gradscribe.frontend.structures.run_time_arguments import argument_of
@@ -96,8 +96,13 @@ def call(
         outside_reach.note_buffers(lowering, items)
         for item in items:
             known_sets.refuse_change(lowering, node, item)
+    own: dict[Storage, Value] = {}
     if contract.keeps:
         called += lent_containers.kept(lowering)
+        if contract.only_reads:
+            own = placing.placed(lowering, node, callee, [*arguments, *keywords.values()])
+        if not own:
+            placing.refuse_looking(lowering, node, _name(callee), contract.only_reads)
     _refuse_containers(lowering, node, callee, [*items, *called], called)
     if contract.keeps:
         items = [*arguments, *keywords.values()]
@@ -105,6 +110,7 @@ def call(
     is_leading = node is not lowering.statement.discarded and leads(type_, contract)
     shows = replace(contract, keeps=contract.keeps or is_leading)
     reached = _arrays(lowering, [*items, *arguments, *keywords.values()] if shows.keeps else items)
+    reached = {storage: None for storage in reached if storage not in own}
     for number, item in enumerate(items):
         is_receiver = number == 0 and isinstance(callee, Method)
         if isinstance(item, ObjectRef) and is_receiver and hasattr(item.target, "__dict__"):
@@ -117,8 +123,8 @@ def call(
         if not contract.only_reads:
             contiguity.check_given(lowering, node, _name(callee), storage.name, value)
     shown = _shown(lowering, node, callee, reached, shows)
-    held = {storage: lowering.contents[storage] for storage in reached}
-    lowering.contents.update((storage, shown[storage]) for storage in reached)
+    held = {storage: lowering.contents[storage] for storage in (*reached, *own)}
+    lowering.contents.update({storage: shown[storage] for storage in reached} | own)
     seen = outside_reach.before(lowering, list(reached)) if may_run else {}
     lents = lent_containers.before_call(lowering, node, _name(callee), items, contract.keeps)
     known = lent_containers.objects_of(lents)

@@ -82,6 +82,8 @@ class Outside:
     stands of what is added to them. as_objects: whether containers are taken as the objects that
     they are, not as inputs.
     found: the captures, by identity; memory: the arrays, lists and dicts among them, by storage.
+    originals: the leaves that arrays and lists among them are; placed: of those that the program
+    has put in containers from outside.
     shown: the objects that unread code is given, with their names, by identity; written: those to
     which it may write.
     reaching: the functions from outside that unread code was given (see `outside_reach`); reached:
@@ -101,6 +103,8 @@ class Outside:
     captured: dict[Any, Any] = field(default_factory=dict)
     entered: dict[Storage, Any] = field(default_factory=dict)
     first: int = 0
+    originals: dict[Storage, Value] = field(default_factory=dict)
+    placed: dict[Storage, Value] = field(default_factory=dict)
     fields: dict[Any, Cell] = field(default_factory=dict)
     owners: dict[Cell, AccessPath] = field(default_factory=dict)
     beside: dict[Storage, frozenset[str]] = field(default_factory=dict)

@@ -72,7 +72,11 @@ def _captured(lowering: Lowering, value: Any, path: AccessPath, name: str) -> An
         known = set(lowering.contents)
         parameter, found = bind(lowering, argument)
         new = [storage for storage in lowering.contents if storage not in known]
-        lowering.outside.entered.update({storage: lowering.contents[storage] for storage in new})
+        entered = {storage: lowering.contents[storage] for storage in new}
+        lowering.outside.entered.update(entered)
+        lowering.outside.originals.update(
+            (storage, value) for storage, value in entered.items() if value in parameter.leaves
+        )
         lowering.outside.captures.append((Capture(argument.name, path), parameter))
         lowering.outside.captured[key] = found
         if not argument.has_tensor:

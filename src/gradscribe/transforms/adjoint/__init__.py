@@ -32,7 +32,7 @@ from gradscribe.ir.core import (
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Type, cotangent_type, is_differentiable
-from gradscribe.primitives.control import ADD_ITEMS, COPY, ENTER, EXIT, GIVEN
+from gradscribe.primitives.control import ADD_ITEMS, COPY, ENTER, EXIT, GIVEN, LEFT
 from gradscribe.primitives.indexing import ACCUMULATE, GATHER, GETITEM, STORE, is_whole, may_repeat
 from gradscribe.transforms.adjoint import lists
 from gradscribe.transforms.adjoint.calls import mirror_call
@@ -325,6 +325,7 @@ _HANDLERS: dict[Primitive, Callable[[Scope, Operation, Value], None]] = {
     STORE: _store,
     ACCUMULATE: _accumulate,
     COPY: _copy,
+    LEFT: _copy,
     ADD_ITEMS: _add_items,
     **lists.ADJOINTS,
 }

@@ -48,6 +48,7 @@ STRUCTURAL = frozenset(
         control.ITEM,
         *lists.OPERATIONS,
         control.COPY,
+        control.LEFT,
         control.ADD_ITEMS,
         indexing.GETITEM,
         indexing.GATHER,

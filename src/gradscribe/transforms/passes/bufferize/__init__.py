@@ -37,7 +37,7 @@ from gradscribe.ir.core import (
 from gradscribe.ir.liveness import Liveness, liveness
 from gradscribe.ir.types import Array, Tuple, Type
 from gradscribe.ir.types import Sequence as ListType
-from gradscribe.primitives.control import APPEND, CONSTANT, COPY, ITEM, LIST, TUPLE
+from gradscribe.primitives.control import APPEND, CONSTANT, COPY, ITEM, LEFT, LIST, TUPLE
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 from gradscribe.transforms.analyses.definedness import possibly_undefined
 from gradscribe.transforms.passes.bufferize.aliasing import Aliasing, Copies, OnWrite
@@ -52,11 +52,25 @@ def bufferize(function: Function, record: Collection[int] = ()) -> Function:
     record: positions of result leaves that are the record of a forward function. They are
     never written to by anybody, so they may share memory with parameters and results.
     """
+    function, left = _without_left(function)
     live = liveness(function)
     aliasing = _place_copies(function, live)
-    returned = _copied_leaves(function, aliasing, frozenset(record))
+    returned = _copied_leaves(function, aliasing, left.union(record))
     reused, replaced = reusable(function, aliasing), out_of_place(function, aliasing)
     return _Rewriter(function, aliasing, reused, replaced).rewrite(returned)
+
+
+def _without_left(function: Function) -> tuple[Function, frozenset[int]]:
+    """The function with the lists themselves for those that are `left`, and the positions of these
+    among the results."""
+    operations = function.body.operations
+    lists = {o.result: o.operands[0] for o in operations if o.primitive is LEFT}
+    if not lists:
+        return function, frozenset()
+    kept = tuple(o for o in operations if o.primitive is not LEFT)
+    yields = tuple(lists.get(value, value) for value in function.body.yields)
+    left = frozenset(n for n, value in enumerate(function.body.yields) if value in lists)
+    return replace(function, body=replace(function.body, operations=kept, yields=yields)), left
 
 
 def _place_copies(function: Function, live: Liveness) -> Aliasing:

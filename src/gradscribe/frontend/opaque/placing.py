@@ -1,0 +1,60 @@
+"""Arrays and lists from outside that the program puts in containers from outside.
+
+    W[0] += 1.0
+    HISTORY.append(W)
+
+The container gets the array itself, whatever the program has stored to it so far: what that holds
+in the end is written to it when the call returns. Until then nobody may look. (What a transform is
+given as arguments it takes copies of.)
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Sequence
+from typing import Any
+
+from gradscribe.frontend.memory.reach import storages
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import ObjectRef, Storage
+from gradscribe.ir.core import Method, Value
+
+_PLACING = frozenset({"append", "appendleft", "insert", "setdefault", "__setitem__"})
+_CONTAINERS = (list, collections.deque, dict)
+
+
+def placed(
+    lowering: Lowering, node: Any, callee: Any, given: Sequence[Any]
+) -> dict[Storage, Value]:
+    """The arrays and lists from outside that a call puts in a container from outside, as what they
+    were found as. given: the container, and what is put there."""
+    if not (given and isinstance(callee, Method) and callee.name in _PLACING):
+        return {}
+    owner = given[0]
+    if not isinstance(owner, ObjectRef) or type(owner.target) not in _CONTAINERS:
+        return {}
+    found: dict[Storage, Value] = {}
+    for storage in storages(lowering, *given[1:]):
+        if storage in lowering.outside.originals:
+            found[storage] = lowering.outside.originals[storage]
+        elif any(one in lowering.outside.entered for one in (storage, *storage.reached)):
+            lowering.unsupported(
+                node,
+                f"`{callee.name}` puts what may be in a list from outside in another container",
+                "put a copy there",
+            )
+    lowering.outside.placed.update(found)
+    return found
+
+
+def refuse_looking(lowering: Lowering, node: Any, name: str, only_reads: bool) -> None:
+    """Refuse a call of unread code that may find what was put outside, where that is no longer what
+    it was, or may be changed by that call."""
+    for storage, original in lowering.outside.placed.items():
+        if not only_reads or lowering.contents.get(storage, original) is not original:
+            lowering.unsupported(
+                node,
+                f"`{name}`, whose code cannot be read, may use `{storage.name}`, which is in a "
+                "container from outside",
+                "put a copy there",
+            )

@@ -1,0 +1,68 @@
+"""Arrays and lists from outside that are put in containers there, in ways that are not followed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import gradscribe as gs
+from gradscribe.errors import AliasingError
+from tests.refused import refused, refused_when_run
+
+TABLE, TABLES, LOG = np.ones(2), [np.ones(2), np.zeros(2)], []
+MADE = []
+
+
+@refused("`append` puts what may be in a list from outside in another container", np.ones(2))
+def item_of_a_list_in_another(x):
+    LOG.append(TABLES[0])
+    return np.sum(TABLES[1] * x)
+
+
+@refused(
+    "`extend`, whose code cannot be read, may use `TABLE`, which is in a container from outside",
+    np.ones(2),
+)
+def looked_at_after_a_store(x):
+    LOG.append(TABLE)
+    TABLE[0] = 5.0
+    MADE.extend([x[0]])
+    return np.sum(TABLE * x)
+
+
+@refused_when_run(
+    "`placed` puts an array from outside in a container there, and the derivative reads it",
+    AliasingError,
+)
+def pullback_with_what_is_outside():
+    table, log = np.ones(2), []
+
+    def placed(x):
+        log.append(table)
+        return np.sum(table * x)
+
+    gs.vjp(placed, np.ones(2))
+
+
+@refused_when_run("what is outside may be put in `log`, in a branch or loop")
+def tensors_in_a_branch():
+    table, log = np.ones(2), []
+
+    def branching(x):
+        if x[0] > 0:
+            log.append(table)
+        return (x * x).sum()
+
+    gs.differentiable(branching)(gs.tensor([1.0, 2.0], requires_grad=True))
+
+
+@refused_when_run(
+    "`rotated`, which is called with Tensors, moves the lists in a list from outside", AliasingError
+)
+def lists_that_move():
+    rows = [[1.0], [2.0]]
+
+    def rotated(x):
+        rows.append(rows.pop(0))
+        return rows[0][0] * x.sum()
+
+    gs.differentiable(rotated)(gs.tensor([1.0, 2.0], requires_grad=True))

@@ -63,34 +63,23 @@ def test_what_they_compute_is_a_constant(function, arguments, slope):
     assert gs.grad(function)(2.0, *arguments) == slope
 
 
+def changed_after_a_call(again=False):
+    table = [1.0]
+
+    @functools.lru_cache
+    def first(n):
+        return table[n]
+
+    def program(x):
+        before = first(0)
+        table[0] += 5.0
+        return before * x + first(0) * x**2 if again else before * x
+
+    return program
+
+
 def changed_between():
-    table = [1.0]
-
-    @functools.lru_cache
-    def first(n):
-        return table[n]
-
-    def program(x):
-        before = first(0)
-        table[0] += 5.0
-        return before * x + first(0) * x**2
-
-    return program
-
-
-def changed_afterwards():
-    table = [1.0]
-
-    @functools.lru_cache
-    def first(n):
-        return table[n]
-
-    def program(x):
-        before = first(0)
-        table[0] += 5.0
-        return before * x
-
-    return program
+    return changed_after_a_call(again=True)
 
 
 def changed_by_way_of_another():
@@ -136,7 +125,7 @@ def with_another_item():
 @pytest.mark.parametrize(
     "make",
     [
-        *(changed_between, changed_afterwards, changed_by_way_of_another),
+        *(changed_between, changed_after_a_call, changed_by_way_of_another),
         *(with_another_attribute, with_another_item),
     ],
 )

@@ -16,6 +16,7 @@ import numpy as np
 
 from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.ir.overlaps import copied
+from gradscribe.ir.probing import in_class
 from gradscribe.recording.levels import (
     CREATED,
     Traced,
@@ -201,6 +202,12 @@ def check_class(array: Any) -> None:
 def is_recorded(value: Any) -> bool:
     """Whether a value is one of a recorded run."""
     return type(value) in RECORDED
+
+
+def is_taken_for_array(value: Any) -> bool:
+    """Whether NumPy makes an array of an object, of a table of pandas, say."""
+    is_known = is_recorded(value) or isinstance(value, (np.ndarray, np.generic))
+    return not is_known and in_class(type(value), "__array__") is not None
 
 
 def present(value: Any) -> Any:

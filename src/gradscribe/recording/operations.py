@@ -19,7 +19,7 @@ from gradscribe.errors import (
     UnsupportedError,
 )
 from gradscribe.ir.core import Operand
-from gradscribe.ir.probing import in_class, plain_number, probe
+from gradscribe.ir.probing import plain_number, probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES, VARIANTS
 from gradscribe.recording import calls, prelude
@@ -28,6 +28,7 @@ from gradscribe.recording.arrays import (
     RecordedArray,
     check_class,
     is_recorded,
+    is_taken_for_array,
     means_as_numpy,
     present,
     shown,
@@ -246,7 +247,7 @@ class Operands:
                 self.others.append(value)
                 value = np.array(value)
             return self._operand(value_of_array(value))
-        if _is_taken_for_array(value):
+        if is_taken_for_array(value):
             return self.add_array(value.__array__())
         return value.item() if isinstance(value, np.bool_) else plain_number(value)
 
@@ -258,8 +259,7 @@ class Operands:
         return tuple(self._integer(item, integers) for item in arrays), integers
 
     def _item(self, item: Any) -> Any:
-        if _is_taken_for_array(item):
-            item = item.__array__()
+        item = item.__array__() if is_taken_for_array(item) else item
         if isinstance(item, _LIKE_ARRAYS) or is_recorded(item):
             array = np.asarray(plain(present(item)))
             if array.size == 0 and not isinstance(item, np.ndarray):
@@ -291,12 +291,6 @@ class Operands:
     def _operand(self, value: Any) -> Operand:
         self.values.append(value)
         return Operand(len(self.values) - 1)
-
-
-def _is_taken_for_array(value: Any) -> bool:
-    """Whether NumPy makes an array of an object, of a table of pandas, say."""
-    is_known = is_recorded(value) or isinstance(value, (np.ndarray, np.generic))
-    return not is_known and in_class(type(value), "__array__") is not None
 
 
 def uncovered(value: Any) -> Any:

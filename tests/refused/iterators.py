@@ -174,6 +174,14 @@ def reversed_zip(x):
     return total
 
 
+@refused("this may change the size of the set that a loop runs over", 2.0)
+def set_that_grows(x):
+    numbers = {1, 2}
+    for number in numbers:
+        numbers.add(number + 5)
+    return x * len(numbers)
+
+
 @refused("this loop changes the size of the dict that it runs over", 2.0)
 def dict_that_grows(x):
     found = {"a": x}

@@ -29,6 +29,9 @@ from gradscribe.ir.types import (
 from gradscribe.ir.types import Sequence as ListType
 
 _COMBINING = ("union", "intersection", "difference", "symmetric_difference", "copy")
+_CHANGING = frozenset({"add", "clear", "discard", "pop", "remove", "update"}) | {
+    f"{name}_update" for name in ("intersection", "difference", "symmetric_difference")
+}
 _OPERATORS = (operator.or_, operator.and_, operator.sub, operator.xor)
 _GIVING_SETS = (*map(Method, _COMBINING), *_OPERATORS)
 
@@ -44,6 +47,9 @@ def method(
     """`owner.name(*arguments)`, where that gives a set or an item; else None. What it enters is
     noted."""
     check_items(lowering, owner, arguments)
+    if owner in lowering.loops.sets and name in _CHANGING:
+        what = "this may change the size of the set that a loop runs over"
+        lowering.unsupported(node, what, "loop over a copy: `for item in list(s):`")
     if name in ("add", "update"):
         _note(lowering, node, owner, name, arguments)
     type_: Type | None = Opaque(set) if name in _COMBINING else None

@@ -16,6 +16,7 @@ from gradscribe.frontend.containers import iteration as iterations
 from gradscribe.frontend.containers import iteration_items, lengths
 from gradscribe.frontend.containers.lists import ChangedInLoopError, refuse_other_size
 from gradscribe.frontend.containers.loop_columns import columns_of
+from gradscribe.frontend.containers.run_time_sets import is_set
 from gradscribe.frontend.control.loop_operation import TestWithEffectsError, after, run_loop
 from gradscribe.frontend.control.rewritten_loops import by_next, by_place, with_test_inside
 from gradscribe.frontend.expressions.expressions import condition
@@ -60,10 +61,12 @@ def _run_for(lowering: Lowering, node: Any) -> None:
     if isinstance(iteration, Endless):
         iteration = iteration.over
     loops = lowering.loops
-    depth, sliced, left = len(loops.iterated), len(loops.sliced), loops.left
+    depth, sliced, left, sets = len(loops.iterated), len(loops.sliced), loops.left, loops.sets
     loops.iterated += [over] if isinstance(over, ListRef) else _arrays(iteration)
     if _leaves(node):
         loops.left |= {item.storage for item in loops.iterated[depth:]}
+    elif is_set(over):
+        loops.sets += (over,)
     trial = lowering.trial()
     try:
         _run_over(lowering, node, iteration)
@@ -75,7 +78,7 @@ def _run_for(lowering: Lowering, node: Any) -> None:
     finally:
         del lowering.loops.iterated[depth:]
         del lowering.loops.sliced[sliced:]
-        lowering.loops.left = left
+        lowering.loops.left, lowering.loops.sets = left, sets
     trial.take_back()
     size = lengths.length(lowering, over) if over.storage.of_dict else None
     _run_rewritten(lowering, *by_place(node, over, size))

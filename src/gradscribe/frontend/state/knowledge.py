@@ -192,7 +192,8 @@ class Loops:
     they are the rows of. iterations: those that are being lowered, the innermost one last.
     iterable: the expression that takes items one by one, as a `for` does. iterated: the arrays and
     lists that are run over now; sliced: the lists of which a slice is, item by item; left: those
-    over which a loop runs that may be left before its end. attempts: those at the innermost loop.
+    over which a loop runs that may be left before its end; sets: the sets over which others do.
+    attempts: those at the innermost loop.
     told: the attributes that loops have left, where it is known, or a flag tells, whether they
     have.
     """
@@ -204,6 +205,7 @@ class Loops:
     iterated: list[Ref | ListRef] = field(default_factory=list)
     sliced: list[Storage] = field(default_factory=list)
     left: frozenset[Storage] = frozenset()
+    sets: tuple[Value, ...] = ()
     attempts: Attempts = field(default_factory=Attempts)
     told: set[Value] = field(default_factory=set)
 

@@ -160,10 +160,18 @@ def with_a_key_more(x):
     return sum(held.values())
 
 
+def made_anew_in_a_loop(x):
+    held = {}
+    for i in range(4):
+        held[len(x) - i] = x[i]
+        held = {key: value * x[0] for key, value in held.items()}
+    return sum(held.values()) * held[len(x)]
+
+
 PROGRAMS = (
     *(warped, counted, of_names, found_first, deleted, of_a_list, of_a_list_with_one_twice),
     *(of_what_is_missing, run_over, changed_while_run_over, grown_by_a_copy),
-    *(run_over_a_growing_list, of_a_shallow_copy, with_a_key_more),
+    *(run_over_a_growing_list, of_a_shallow_copy, with_a_key_more, made_anew_in_a_loop),
 )
 
 

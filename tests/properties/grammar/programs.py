@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import linecache
 import math
 import zlib
@@ -19,6 +20,7 @@ from tests.properties.grammar import (  # noqa: F401
     control,
     idioms,
     kept,
+    keyed,
     language,
     stores,
 )
@@ -57,6 +59,7 @@ KINDS = {
         {"assignments", "branches", "loops", "stores", "scratch", "kept scratch", "border"}
         | {"callbacks", "kept callbacks", "active callbacks", "kept references"}
     ),
+    "keyed": frozenset({"assignments", "branches", "keyed"}),
     "references": frozenset(),
 }
 
@@ -72,7 +75,7 @@ def compiled(text: str) -> Any:
     """The function that the text defines, with its source findable."""
     filename = f"<program {zlib.crc32(text.encode()):08x}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    namespace: dict[str, Any] = {"np": np, "math": math}
+    namespace: dict[str, Any] = {"np": np, "math": math, "copy": copy}
     exec(compile(text, filename, "exec", dont_inherit=True), namespace)
     return namespace["program"]
 

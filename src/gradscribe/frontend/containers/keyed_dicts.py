@@ -26,7 +26,8 @@ def enter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`put(order, held, key, item)`. The item is in the list once, whether it is stored in the
     place of another or appended."""
     order, held, key, item = arguments
-    if not isinstance(lowering.contents[held.storage], Value):
+    is_met = isinstance(held, ListRef)  # not on a path that was not met yet
+    if not is_met or not isinstance(lowering.contents[held.storage], Value):
         return lowering.inline(node, put, arguments)
     key, item = lowering.named(key, ""), lowering.value(item)
     lowering.changes.stored |= {order.storage, held.storage}
@@ -77,7 +78,7 @@ def new_dict(lowering: Lowering, node: Any, pairs: Iterable[tuple[Any, Any]] = (
 
 def _is_key(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     order, key = arguments
-    if _has_other_keys(lowering, node, order, key):
+    if isinstance(order, ListRef) and _has_other_keys(lowering, node, order, key):
         return Static(False)
     return lowering.membership(node, True, key, order)
 

@@ -168,10 +168,21 @@ def made_anew_in_a_loop(x):
     return sum(held.values()) * held[len(x)]
 
 
+def compared_and_united(x):
+    held = {}
+    for i in range(len(x)):
+        held[i % 3] = x[i]
+    united = held | {1: x[2]}
+    scale = (2.0 if held != {} else 3.0) + (1.0 if united == held else 5.0)
+    held |= {0: x[1]}
+    return scale * united[1] + held[0] * (2.0 if held == dict(held) else 7.0) + united[0]
+
+
 PROGRAMS = (
     *(warped, counted, of_names, found_first, deleted, of_a_list, of_a_list_with_one_twice),
     *(of_what_is_missing, run_over, changed_while_run_over, grown_by_a_copy),
     *(run_over_a_growing_list, of_a_shallow_copy, with_a_key_more, made_anew_in_a_loop),
+    compared_and_united,
 )
 
 

@@ -62,6 +62,22 @@ class KeyedItems:
         del self.order[position]
         del self.held[position]
 
+    def __eq__(self, other: Any) -> bool:
+        if not hasattr(other, "items") or len(self.order) != len(other):
+            return False
+        return all(key in other and other[key] == item for key, item in self.items())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __or__(self, other: Any) -> Any:
+        united = self.copy()
+        united.update(other)
+        return united
+
+    def __ior__(self, other: Any) -> Any:
+        self.update(other)
+        return self
+
     def get(self, key: Any, default: Any = None) -> Any:
         if is_key(self.order, key):
             return self.held[self.order.index(key)]

@@ -37,7 +37,8 @@ def refuse_overlap(names: Sequence[str], leaves: Sequence[Any], lowered: Lowered
     targets = {*lowered.stored, *lowered.unclear}
     if not targets:
         return
-    pieces = [list(_pieces(leaf)) for leaf in leaves]
+    is_read = [number not in lowered.grown for number in range(len(leaves))]
+    pieces = [list(_pieces(leaf)) if own else [] for leaf, own in zip(leaves, is_read, strict=True)]
     for target in sorted(targets):
         if target in lowered.distinct and _repeats(pieces[target]):
             raise AliasingError(

@@ -261,8 +261,9 @@ class Lowered:
         the changes, that it is, or is a view of (None: it is a new one). handed: the arguments that
         are given to a transform, whose function stores to a copy of them. known: the lists and
         dicts of the arguments that are stored elsewhere, too. placed: the leaves that are put in
-        containers from outside themselves. changes_moved: whether an item of a list from outside
-        is stored to, and may be at another place of that afterwards, or at none.
+        containers from outside themselves; grown: containers that are but added to. changes_moved:
+        whether an item of a list from outside is stored to, and may be at another place of that
+        afterwards, or at none.
     """
 
     function: Function
@@ -284,6 +285,7 @@ class Lowered:
     handed: frozenset[int] = frozenset()
     known: tuple[KnownContainer, ...] = ()
     placed: tuple[int, ...] = ()
+    grown: frozenset[int] = frozenset()
     changes_moved: bool = False
 
     @property

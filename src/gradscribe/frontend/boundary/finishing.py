@@ -73,6 +73,7 @@ def lowered(
         frozenset(g.argument for g in given if g.storage in lowering.changes.handed),
         tuple(_known(effects, given)),
         tuple(_placed(lowering, values)),
+        frozenset(n for n, leaf in enumerate(values) if lowering.outside.only_grown.get(leaf)),
         moved_items.are_changed(lowering),
     )
 

@@ -82,6 +82,7 @@ class Outside:
     stands of what is added to them. as_objects: whether containers are taken as the objects that
     they are, not as inputs.
     found: the captures, by identity; memory: the arrays, lists and dicts among them, by storage.
+    only_grown: of the objects among them, whether they are but added to.
     originals: the leaves that arrays and lists among them are; placed: of those that the program
     has put in containers from outside.
     shown: the objects that unread code is given, with their names, by identity; written: those to
@@ -103,6 +104,7 @@ class Outside:
     captured: dict[Any, Any] = field(default_factory=dict)
     entered: dict[Storage, Any] = field(default_factory=dict)
     first: int = 0
+    only_grown: dict[Any, bool] = field(default_factory=dict)
     originals: dict[Storage, Value] = field(default_factory=dict)
     placed: dict[Storage, Value] = field(default_factory=dict)
     fields: dict[Any, Cell] = field(default_factory=dict)

@@ -103,6 +103,8 @@ def captured_object(lowering: Lowering, item: ObjectRef) -> Any:
     if isinstance(item.path.root, int) and not item.path.steps:
         name += "_"
     found = captured_variable(lowering, RunTimeObject(item.target), item.path, name)
+    only_grown = lowering.outside.only_grown
+    only_grown[found] = item.grown and only_grown.get(found, True)
     return found.value.target if isinstance(found, Static) else found
 
 

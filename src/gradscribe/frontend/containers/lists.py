@@ -18,12 +18,13 @@ from gradscribe.frontend.memory.aliasing import changing_items
 from gradscribe.frontend.memory.reach import hold
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import prelude
+from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.indices import step_of
 from gradscribe.frontend.values.values import ListRef, Static, Storage, is_number
 from gradscribe.ir.core import Method, SliceOf, Value
 from gradscribe.ir.known import all_known
-from gradscribe.ir.types import INT, Never, Sequence
+from gradscribe.ir.types import BOOL, INT, Never, Sequence
 from gradscribe.primitives.control import APPEND, GET, LIST, POP, RUN
 from gradscribe.primitives.lists import DELETE, INSERT, JOIN, SECTION, SET_SECTION
 
@@ -71,6 +72,21 @@ def must_keep_size(lowering: Lowering, node: Any, lists: Iterable[ListRef]) -> b
 
 
 CHANGED_SIZE = "dictionary changed size during iteration"
+
+
+def has_other_keys(now: list[Any], before: list[Any]) -> bool:
+    """Whether a dict has other keys, in these lists of its keys or items, than before a loop."""
+    return len(now) != len(before)
+
+
+def _has_other_keys(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    now, before = arguments
+    if now.storage.of_dict == "keys":
+        return unknown.emit(lowering, operator.ne, (now, before), {}, BOOL, RUN)
+    return lowering.inline(node, has_other_keys, arguments)
+
+
+handlers.FUNCTIONS[has_other_keys] = _has_other_keys
 
 
 def refuse_other_size(lowering: Lowering, node: Any, is_same: Value | None = None) -> None:

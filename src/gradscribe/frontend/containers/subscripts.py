@@ -67,7 +67,8 @@ def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
         return _read_number(lowering, node, owner, index)
     if isinstance(owner, Ref):
         return _read_array(lowering, node, owner, step_to(lowering, node, owner, index))
-    items = by_computed_key(lowering, owner, index)
+    makes_items = isinstance(owner, DictRef) and outside.makes_items(owner.storage.derived)
+    items = None if makes_items else by_computed_key(lowering, owner, index)
     if items is not None:
         return protocols.call(lowering, node, items, "__getitem__", index)
     if isinstance(owner, DictRef):

@@ -13,7 +13,7 @@ import gast
 
 from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.frontend.containers import iteration as iterations
-from gradscribe.frontend.containers import iteration_items, lengths
+from gradscribe.frontend.containers import iteration_items
 from gradscribe.frontend.containers.lists import ChangedInLoopError, refuse_other_size
 from gradscribe.frontend.containers.loop_columns import columns_of
 from gradscribe.frontend.containers.run_time_sets import is_set
@@ -80,8 +80,10 @@ def _run_for(lowering: Lowering, node: Any) -> None:
         del lowering.loops.sliced[sliced:]
         lowering.loops.left, lowering.loops.sets = left, sets
     trial.take_back()
-    size = lengths.length(lowering, over) if over.storage.of_dict else None
-    _run_rewritten(lowering, *by_place(node, over, size))
+    before: Any = None
+    if over.storage.of_dict:
+        before = lowering.wrap(sequences.run_time_value(lowering, over))
+    _run_rewritten(lowering, *by_place(node, over, before))
 
 
 def _arrays(iteration: Iteration) -> list[Ref | ListRef]:
@@ -344,10 +346,10 @@ def _check_size(
     now = lowering.contents[owner]
     if isinstance(now, Value):
         raise ChangedInLoopError(owner, lowering.location(node.iter))
+    if isinstance(now, dict) and tuple(now) != tuple(before):
+        refuse_other_size(lowering, node.iter)
     if len(now) == len(before):
         return
-    if isinstance(now, dict):
-        refuse_other_size(lowering, node.iter)
     if iteration.is_reversed:
         raise ChangedInLoopError(owner, lowering.location(node.iter))
 

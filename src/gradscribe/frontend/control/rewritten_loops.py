@@ -7,7 +7,7 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend.containers.lists import CHANGED_SIZE
+from gradscribe.frontend.containers.lists import CHANGED_SIZE, has_other_keys
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Static
 
@@ -32,27 +32,26 @@ def _end(lowering: Lowering, node: Any) -> list[Any]:
     return [*node.orelse, gast.Break()]
 
 
-def by_place(node: Any, items: Any, size: Any) -> tuple[dict[str, Any], Any]:
+def by_place(node: Any, items: Any, before: Any) -> tuple[dict[str, Any], Any]:
     """A `for` over a list that grows, as Python runs it: by the number of the item.
 
     while place < len(list): target = list[place]; place += 1; body
 
-    Of the keys or items of a dict, `size` is their number before the loop: where it is another when
-    the next one is to be taken, that raises.
+    Of the keys or items of a dict, `before` is what they are before the loop: where there are other
+    keys when the next one is to be taken, that raises.
 
     Returns what names of ours stand for before the loop, and the loop."""
-    over, place, before = _own_names(node, "list", "place", "size")
+    over, place, former = _own_names(node, "list", "place", "before")
     names, length = {over: items, place: Static(0)}, _call(len, _name(over))
     item = gast.Subscript(_name(over), _name(place), gast.Load())
     take = gast.Assign([node.target], item, None)
     count = gast.AugAssign(_name(place, gast.Store()), gast.Add(), gast.Constant(1, None))
     checks: list[Any] = []
-    if size is not None:
-        names[before] = size
+    if before is not None:
+        names[former] = before
         error = _call(RuntimeError, gast.Constant(CHANGED_SIZE, None))
-        has_changed = gast.Compare(length, [gast.NotEq()], [_name(before)])
+        has_changed = _call(has_other_keys, _name(over), _name(former))
         checks = [gast.If(has_changed, [gast.Raise(error, None)], [])]
-        length = _name(before)
     test = gast.Compare(_name(place), [gast.Lt()], [length])
     loop = gast.While(test, [*checks, take, count, *node.body], [*checks, *node.orelse])
     made = [part for own in (test, *checks, take.value, count) for part in gast.walk(own)]

@@ -170,7 +170,7 @@ def by_computed_key(lowering: Lowering, owner: Any, key: Any) -> InstanceRef | N
 
 def of_lists(lowering: Lowering, order: ListRef, held: ListRef) -> InstanceRef:
     """The dict of the keys and the items in these lists, which are nobody else's."""
-    order.storage.of_dict = held.storage.of_dict = True
+    order.storage.of_dict, held.storage.of_dict = "keys", "items"
     made = new_instance(lowering, KeyedItems, {"order": order, "held": held})
     return replace(made, lists=((order, "_keys"), (held, "")))
 

@@ -53,9 +53,9 @@ class Storage:
     whether it cannot be stored to; of a list, whether it may hold what cannot be. kept: whether
     code that cannot be read may have kept it, under another name (see `kept_memory`). part_of: of a
     list that is a slice of another, that one and the slice. of_dict: whether it is the list of the
-    keys, or of the items, of a dict. place: of a dict, where in the source it is made. derived: its
-    class, if that is one derived from list or dict, which may have attributes of its own. serial:
-    storages are numbered as they are made.
+    "keys", or of the "items", of a dict. place: of a dict, where in the source it is made. derived:
+    its class, if that is one derived from list or dict, which may have attributes of its own.
+    serial: storages are numbered as they are made.
     """
 
     name: str = ""
@@ -68,7 +68,7 @@ class Storage:
     kept: bool = False
     place: tuple[str, int, int] | None = None
     part_of: tuple[ListRef, SliceOf] | None = None
-    of_dict: bool = False
+    of_dict: str = ""
     derived: type | None = None
     serial: int = field(default_factory=itertools.count().__next__)
 

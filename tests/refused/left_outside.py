@@ -66,3 +66,11 @@ def lists_that_move():
         return rows[0][0] * x.sum()
 
     gs.differentiable(rotated)(gs.tensor([1.0, 2.0], requires_grad=True))
+
+
+NAMED = {float("nan"): 1.0, 2: 3.0}
+
+
+@refused("`NAMED` has NaN as a key, which is found by its identity alone", 2.0)
+def nan_as_a_key(x):
+    return x * sum(NAMED.values())

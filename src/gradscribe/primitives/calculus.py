@@ -160,18 +160,22 @@ def _interp_type(facts, callee, x, xp, fp, left=None, right=None):
 
 
 def _interval(x, xp):
-    """Between which two points x lies, and how far it is from the first to the second."""
+    """Between which two points x lies, how far it is from the first to the second, how long that
+    is, and whether there is a slope. Of equal points the last counts, which are the two at the end
+    where their distance is zero; before the first point, that does."""
     last = xp.shape[0] - 1
     i = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, np.maximum(last - 1, 0))
     j = np.minimum(i + 1, last)
     width = xp[j] - xp[i]
-    width = width + (width == 0)
-    return i, j, (np.clip(x, xp[0], xp[-1]) - xp[i]) / width, width
+    same = width == 0
+    width = width + same
+    part = (np.clip(x, xp[0], xp[-1]) - xp[i] + (same & (x >= xp[i]))) / width
+    return i, j, part, width, (x >= xp[0]) & (x <= xp[-1]) & ~same
 
 
 def _interp_tangent(out, x, xp, fp, left=None, right=None, *, d_x, d_xp, d_fp, d_left, d_right):
-    i, j, part, width = _interval(x, xp)
-    slope = (fp[j] - fp[i]) / width * ((x >= xp[0]) & (x <= xp[-1]))
+    i, j, part, width, slopes = _interval(x, xp)
+    slope = (fp[j] - fp[i]) / width * slopes
     change = 0.0
     if d_x is not None:
         change = change + slope * d_x
@@ -188,9 +192,9 @@ def _interp_tangent(out, x, xp, fp, left=None, right=None, *, d_x, d_xp, d_fp, d
 
 @adjoint(np.interp, type=_interp_type, tangent=_interp_tangent)
 def interp(out, x, xp, fp, left=None, right=None, *, d_out):
-    i, j, part, width = _interval(x, xp)
+    i, j, part, width, slopes = _interval(x, xp)
     below, above = x < xp[0], x > xp[-1]
-    slope = (fp[j] - fp[i]) / width * ~(below | above)
+    slope = (fp[j] - fp[i]) / width * slopes
     d_left, d_right = None, None
     if left is not None:
         d_left, d_out = np.sum(np.where(below, d_out, 0)), np.where(below, 0, d_out)

@@ -20,6 +20,8 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
 
 
 def _outer_edges(a, limits):
+    if limits is None and a.size == 0:
+        return 0.0, 1.0
     low, high = (np.min(a), np.max(a)) if limits is None else limits
     if low == high:
         low, high = low - 0.5, high + 0.5
@@ -34,7 +36,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     if np.ndim(bins) == 1:
         sums = _between(a, edges, weights)
     else:
-        sums = _in_even_bins(a, bins, edges, range, weights)
+        sums = _in_even_bins(a, bins, edges, weights)
     if density:
         return sums / np.diff(edges) / np.sum(sums), edges
     return sums, edges
@@ -56,8 +58,8 @@ def _between(a, edges, weights):
     return np.diff(sums[np.concatenate((inner, last))])
 
 
-def _in_even_bins(a, count, edges, limits, weights):
-    low, high = _outer_edges(a, limits)
+def _in_even_bins(a, count, edges, weights):
+    low, high = edges[0], edges[-1]
     inside = (a >= low) & (a <= high)
     a = a[inside]
     place = (((a - low) / (high - low)) * count).astype(np.int64)

@@ -12,6 +12,7 @@ import enum
 import functools
 import types
 import weakref
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -187,6 +188,7 @@ def opened(lowering: Lowering, item: Any) -> Any:
         refuse_changed(lowering, item.name)
     is_dict = isinstance(target, dict)
     keys = tuple(target) if isinstance(target, dict) else tuple(range(len(target)))
+    refuse_nan(lowering, item.name, keys)
     depend(lowering, path, keys if is_dict else len(keys), "keys" if is_dict else "length")
     items = [
         external(lowering, target[key], _path_to_item(item, key), _name_of_item(item, key))
@@ -238,6 +240,13 @@ def view_of(lowering: Lowering, owner: DictRef, kind: str) -> ViewOf:
     if kind == "items":
         items = tuple(TupleOf((Static(key), item)) for key, item in contents.items())
     return ViewOf(items, owner=owner, kind=kind)
+
+
+def refuse_nan(lowering: Lowering, name: str, keys: Iterable[Any]) -> None:
+    """Refuse a dict with a key that is not equal to itself."""
+    if any(key != key for key in keys):
+        what = f"`{name}` has NaN as a key, which is found by its identity alone"
+        lowering.unsupported(None, what, "use another key")
 
 
 def _name_of_item(owner: ObjectRef, key: Any) -> str:

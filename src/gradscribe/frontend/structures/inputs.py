@@ -164,13 +164,14 @@ def _constant(lowering: Lowering, value: Any, path: AccessPath, name: str) -> An
 def _structure(
     lowering: Lowering, tree: Node, name: str, given: Any, path: AccessPath, build: Any
 ) -> Any:
+    outside.refuse_nan(lowering, name, tree.keys or ())
     step = path.attribute if tree.keys is not None and tree.cls is not dict else path.item
     keys = tree.keys if tree.keys is not None else range(len(tree.children))
     matched = given if isinstance(given, tuple) and len(given) == len(tree.children) else None
     items = [
         build(
             child,
-            f"{name}_{key}" if str(key).isidentifier() or isinstance(key, int) else name,
+            f"{name}_{key}" if f"{name}_{key}".isidentifier() else name,
             below,
             step(key),
         )

@@ -15,7 +15,7 @@ from gradscribe.errors import AliasingError
 
 def refused(leaves, stored, distinct=()):
     """The numbers of the two leaves that are refused, if any are."""
-    lowered = SimpleNamespace(stored=stored, unclear=(), distinct=distinct)
+    lowered = SimpleNamespace(stored=stored, unclear=(), distinct=distinct, grown=())
     try:
         refuse_overlap([f"{number}" for number in range(len(leaves))], leaves, lowered)
     except AliasingError as error:

@@ -879,3 +879,20 @@ def test_errors_of_lists_have_the_texts_that_python_gives_them(f, capsys):
         run()
         assert capsys.readouterr().out == expected
     check(f, 2.0)
+
+
+def of_numpys_numbers(x):
+    total, held = 0.0, {0: x[0]}
+    for key in (np.int64(0), np.int64(2), np.float64(1.0), np.bool_(True)):
+        if key in [0, 2]:
+            total += x[0]
+        total += x[1] * [0, 2, 1].count(key) + (x[2] if key in (0, 2, 1) else 0.0)
+        held[2] = x[1]
+        held[int(key)] = x[2]
+        if key in held:
+            held.pop(key)
+    return total + sum(held.values())
+
+
+def test_numbers_of_numpy_are_among_equal_ones():
+    check(of_numpys_numbers, np.array([1.1, 1.2, 1.3]))

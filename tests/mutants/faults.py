@@ -252,8 +252,8 @@ FAULTS = (
     Fault(
         "skipped copy",
         "api/directional.py",
-        "copied(leaf) if position in shared or isinstance(leaf, list) else leaf",
-        "copied(leaf) if isinstance(leaf, list) else leaf",
+        "if position in shared or (isinstance(leaf, list) and position < results)",
+        "if isinstance(leaf, list) and position < results",
         "To change the result of gs.vjp in place changes the gradients that its pullback gives.",
     ),
     # -- frontend ------------------------------------------------------------------------------

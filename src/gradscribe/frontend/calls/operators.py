@@ -265,7 +265,10 @@ def _order_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) ->
 
 
 def _is_true(item: Any) -> bool:
-    return isinstance(item, Static) and item.value is True
+    return isinstance(item, Static) and isinstance(item.value, _TRUTHS) and bool(item.value)
+
+
+_TRUTHS = (bool, np.bool_)
 
 
 def truth(lowering: Lowering, item: Any) -> bool | Value:

@@ -896,3 +896,15 @@ def of_numpys_numbers(x):
 
 def test_numbers_of_numpy_are_among_equal_ones():
     check(of_numpys_numbers, np.array([1.1, 1.2, 1.3]))
+
+
+def of_keys_of_two_kinds(x):
+    held = {(0, 0): x[0], 1: x[1]}
+    first = held.pop(np.int64(1), x[2])
+    held[2] = x[2]
+    del held[np.int64(2)]
+    return first * held.pop((0, 0)) + len(held)
+
+
+def test_a_number_of_numpy_is_taken_out_beside_tuples():
+    check(of_keys_of_two_kinds, np.array([1.1, 1.2, 1.3]))

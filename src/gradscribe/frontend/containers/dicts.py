@@ -137,8 +137,10 @@ def _pop(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         if given:
             return given[0]
         lowering.raises(node, KeyError(known), f"the dict has no key {known!r}")
-    give_items(lowering, node, owner, {k: v for k, v in contents.items() if k != known})
-    return contents[known]
+    rest = dict(contents)
+    item = rest.pop(known)
+    give_items(lowering, node, owner, rest)
+    return item
 
 
 def _pop_last(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

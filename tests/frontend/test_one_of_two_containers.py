@@ -13,6 +13,7 @@ import pytest
 import gradscribe as gs
 from gradscribe.errors import UnsupportedError
 from tests.properties.grammar.programs import compiled
+from tests.properties.oracles import check as check_program
 
 POINTS = [np.array([0.7, 1.3, -0.4]), np.array([-0.7, 0.3, 0.4])]
 
@@ -281,3 +282,33 @@ def test_what_says_where_it_is_stored_may_be_made_of_what_is_stored_to() -> None
             found = gs.grad(function, (0, 1))(point, s, 2)
             expected = gs.grad(function, (0, 1), compile=False)(point, s, 2)
             np.testing.assert_allclose(found[0], expected[0])
+
+
+SEVERAL = """
+import copy
+import numpy as np
+
+class Held:
+    def __init__(self, l, d):
+        self.l, self.d = l, d
+
+def program(x, A, s, n):
+    half = 1.0 * x
+    l = [v * 2.0 for v in x]
+    first, second = {"a": s, "b": s}, {"a": s, "b": s}
+    one, other = Held(l, first), Held(l, first)
+    for _ in range(n):
+        x = A[0]
+    for _ in range(2):
+        for _ in range(2):
+            one.d = first
+            first = (second if "c" in second else other.d)
+        if x[2] > 0.0:
+            second = copy.deepcopy(second)
+            x[1:4] = 0.3 * half[2]
+    return s * np.sum(A ** 2)
+"""
+
+
+def test_what_is_one_of_several_of_one_kind_is_carried_into_a_loop_again() -> None:
+    check_program("references", SEVERAL, 0)

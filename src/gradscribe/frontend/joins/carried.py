@@ -121,6 +121,8 @@ class Carried(FixedPoint):
             leaves = [None] * len(
                 entry.types or ()
             )  # nothing is returned before the first iteration
+        if leaves is None:
+            self._refuse(entry)
         assert leaves is not None
         types = entry.types or [Never()] * len(leaves)
         entry.types = [

@@ -161,6 +161,11 @@ def covers(general: Kind | Choice, special: Kind | Choice) -> bool:
     return set(alternatives(special)) <= set(alternatives(general))
 
 
+def _has_place(general: Kind | Choice, special: Kind | Choice) -> bool:
+    """Whether it covers the other, and is no single kind where that is one of several objects."""
+    return covers(general, special) and isinstance(general, Choice) >= isinstance(special, Choice)
+
+
 def aligned(
     lowering: Lowering, item: Any, choice: Choice, contents: dict[Storage, Any]
 ) -> tuple[Any, Any, Any] | None:
@@ -171,9 +176,9 @@ def aligned(
         return None
     if kind == choice:  # also where one alternative covers the other
         return item.flag, item.first, item.second
-    if covers(choice.first, kind):
+    if _has_place(choice.first, kind):
         return Static(True), item, ABSENT
-    if covers(choice.second, kind):
+    if _has_place(choice.second, kind):
         return Static(False), ABSENT, item
     if not isinstance(kind, Choice):
         return None

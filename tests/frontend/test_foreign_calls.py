@@ -578,3 +578,115 @@ def test_handlers_of_logs_that_store_to_arrays_are_refused(part: Any, constant: 
 
     with pytest.raises(UnsupportedError, match="changes an array that `warning` is given to show"):
         gs.grad(logged)(np.array([3.0, 4.0]))
+
+
+TABLE = np.arange(4.0)
+ADDRESS = TABLE.ctypes.data
+
+
+def by_cast(x):
+    pointer = ctypes.cast(ADDRESS, ctypes.POINTER(ctypes.c_double))
+    pointer[0] = 8.0
+    return np.sum(TABLE * x)
+
+
+def by_a_call(x):
+    ctypes.memset(ADDRESS, 0, 16)
+    return np.sum(TABLE * x)
+
+
+def by_a_pointer(x):
+    ctypes.memset(ctypes.c_void_p(ADDRESS), 0, 16)
+    return np.sum(TABLE * x)
+
+
+def by_an_array_there(x):
+    shown = np.ctypeslib.as_array((ctypes.c_double * 4).from_address(ADDRESS))
+    shown[1] = 3.0
+    return np.sum(TABLE * x)
+
+
+@pytest.mark.parametrize("function", [by_cast, by_a_call, by_a_pointer, by_an_array_there])
+def test_an_address_that_is_a_number_may_lead_anywhere(function):
+    check_refused(function, "from outside is both read and changed")
+
+
+def test_no_address_leads_nowhere():
+    buffer = ctypes.create_string_buffer(8)
+
+    def cleared(x):
+        ctypes.memset(buffer, 0, 8)
+        ctypes.c_void_p(0)
+        return np.sum(TABLE * x)
+
+    assert gs.grad(cleared)(X).tolist() == TABLE.tolist()
+
+
+KEPT = []
+
+
+def keeps_its_row(row):
+    KEPT.append(row)
+    row[0] = 9.0
+    return row.sum()
+
+
+def rows_in_turn(function, rows):
+    if np.ndim(rows) == 1:
+        return np.array(function(rows))
+    return np.array([rows_in_turn(function, row) for row in rows])
+
+
+@pytest.mark.parametrize(
+    "along", [lambda f, a: np.apply_along_axis(f, 1, a), rows_in_turn], ids=["numpy", "own"]
+)
+def test_what_a_recursive_function_gives_away_is_stored_to(along):
+    def summed(x):
+        return np.sum(along(keeps_its_row, np.arange(8.0).reshape(2, 4))) * np.sum(x)
+
+    KEPT.clear()
+    expected = summed(X)
+    kept = [row.tolist() for row in KEPT]
+    KEPT.clear()
+    assert gs.value_and_grad(summed)(X)[0] == expected
+    assert [row.tolist() for row in KEPT] == kept
+
+
+def test_no_file_is_written_when_a_function_is_compiled(tmp_path):
+    path = tmp_path / "numbers"
+    for method in ("tofile", "dump"):
+
+        def never(x, method=method):
+            if np.sum(x) < 0:
+                getattr(np.arange(4.0), method)(path)
+                getattr(x, method)(path)
+            return np.sum(x)
+
+        with pytest.raises(UnsupportedError):
+            gs.grad(never)(X)
+        assert not path.exists()
+
+
+def test_compiled_code_is_not_tried_on_places_that_are_made_up():
+    csgraph = pytest.importorskip("scipy.sparse.csgraph")
+    lapack = pytest.importorskip("scipy.linalg.lapack")
+
+    def distance(x):
+        found = csgraph.dijkstra(np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 2.0], [5.0, 2.0, 0.0]]))
+        return found[0, 1] * x[3]
+
+    def solved(x):
+        factors, pivots, _ = lapack.dsytrf(np.asfortranarray(np.eye(4) * 4 + 1))
+        found, _ = lapack.dsytrs(factors, pivots, np.ones((4, 1)))
+        return np.sum(found[:, 0] * x)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check(distance)
+        check(solved)
+
+    def swapped(x):
+        found = lapack.dlaswp(np.asfortranarray(np.eye(4)), np.array([3, 2, 2, 3]))
+        return np.sum(found @ x)
+
+    check_refused(swapped, "whose type is not known")

@@ -45,6 +45,10 @@ class RaisedError(Exception):
         self.error = error
 
 
+_WRITING = frozenset({"dump", "tofile"})
+"""Methods of arrays that do more than to change these, or to give something."""
+
+
 class Examples:
     """Makes values like those that items of the frontend stand for."""
 
@@ -84,6 +88,8 @@ class Examples:
         if isinstance(item, (slice, SliceOf)):
             return slice(*(self.of(part) for part in (item.start, item.stop, item.step)))
         if isinstance(item, BoundMethod) and item.function is None:
+            if item.name in _WRITING:
+                raise UnknownError
             return attribute(self.of(item.receiver), item.name)
         if isinstance(item, LocalFunction) and not self.certain:
             return lambda: None

@@ -6,6 +6,11 @@ Goes out: what it gives for samples of these, and the type of that.
 
 from __future__ import annotations
 
+import functools
+import inspect
+import re
+import types
+import warnings
 from typing import Any
 
 import numpy as np
@@ -32,28 +37,61 @@ def tried(
 ) -> Any:
     """What such a call gives; None where it raises, or gives numbers of another type for arrays of
     other numbers, as `np.emath.sqrt` does. The lengths that are not known are tried as 2, and as
-    those that are."""
+    those that are. Compiled code trusts what it is given: integers may be places in memory, and it
+    may not end for distances that are negative. It is tried once, and not on integers of ours (on
+    those that another call gave on trial, it is)."""
     items = (*arguments, *keywords.values())
-    types = [lowering.value(item).type for item in items if isinstance(item, Ref)]
-    known = {dim.known for type_ in types if isinstance(type_, Array) for dim in type_.dims}
-    for length in (2, *sorted(n for n in known if n is not None and 2 < n <= _TRIED)):
-        try:
-            plain = [sampled(lowering, item, length) for item in arguments]
-            named = {key: sampled(lowering, item, length) for key, item in keywords.items()}
-            found = callee(*plain, **named)
-        except Exception:
-            continue
-        try:
-            other = callee(*map(_far_away, plain), **{k: _far_away(v) for k, v in named.items()})
-        except Exception:  # it takes no such numbers
-            return found
-        return found if _dtypes(found) == _dtypes(other) else None
+    is_checked = _checks_arguments(callee)
+    if not is_checked and any(map(functools.partial(_holds_integers, lowering), items)):
+        return None
+    given = [lowering.value(item).type for item in items if isinstance(item, Ref)]
+    known = {dim.known for type_ in given if isinstance(type_, Array) for dim in type_.dims}
+    lengths = (2, *sorted(n for n in known if n is not None and 2 < n <= _TRIED))
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for length in lengths:
+            try:
+                plain = [sampled(lowering, item, length) for item in arguments]
+                named = {key: sampled(lowering, item, length) for key, item in keywords.items()}
+                found = callee(*plain, **named)
+            except Exception:
+                continue
+            if not is_checked:
+                return found
+            try:
+                far = {key: _far_away(item) for key, item in named.items()}
+                other = callee(*map(_far_away, plain), **far)
+            except Exception:  # it takes no such numbers
+                return found
+            return found if _dtypes(found) == _dtypes(other) else None
     return None
 
 
+def _checks_arguments(callee: Any) -> bool:
+    """Whether a function raises for what it cannot take: Python's and NumPy's own, and ufuncs; of
+    others, those that are written in Python, or take no places in memory."""
+    module = str(probe(callee, "__module__") or probe(type(callee), "__module__"))
+    is_own = module.partition(".")[0] in ("builtins", "math", "numpy", "operator", "_operator")
+    if (
+        type(callee).__name__ == "fortran"
+    ):  # of f2py, which converts integers to what it computes in
+        return not re.search(r"input rank-\d array\('i'\)", callee.__doc__)
+    return is_own or isinstance(inspect.unwrap(callee), (types.FunctionType, np.ufunc))
+
+
 def _far_away(sample: Any) -> Any:
-    is_signed = isinstance(sample, np.ndarray) and sample.dtype.kind in "if"
-    return (-4 * sample).astype(sample.dtype) if is_signed else sample
+    is_floating = isinstance(sample, np.ndarray) and sample.dtype.kind == "f"
+    return (-4 * sample).astype(sample.dtype) if is_floating else sample
+
+
+def _holds_integers(lowering: Lowering, item: Any) -> bool:
+    """Whether an argument is, or holds, an array of integers that are not known."""
+    if isinstance(item, TupleOf):
+        return any(_holds_integers(lowering, below) for below in item.items)
+    if not isinstance(item, Ref) or lowering.value(item) in lowering.samples:
+        return False
+    type_ = lowering.value(item).type
+    return isinstance(type_, Array) and np.dtype(type_.dtype).kind in "iu"
 
 
 def _dtypes(result: Any) -> Any:
@@ -66,12 +104,21 @@ _TRIED = 64
 """A length up to which a call costs little."""
 
 
-def named(result: Any, tried: Any) -> Any:
-    """A result that has names for its items, as the one on trial has them."""
+def made(lowering: Lowering, result: Any, tried: Any) -> Any:
+    """A result, with names for its items as the one on trial has them, which may stand for it."""
+    _remember(lowering, result, tried)
     fields = probe(type(tried), "_fields") if isinstance(result, TupleOf) else None
     if isinstance(fields, tuple) and len(fields) == len(result.items):
         return TupleOf(result.items, type(tried))
     return result
+
+
+def _remember(lowering: Lowering, result: Any, tried: Any) -> None:
+    if isinstance(result, TupleOf):
+        for item, sample in zip(result.items, tried, strict=True):
+            _remember(lowering, item, sample)
+    elif isinstance(result, Ref) and isinstance(tried, np.ndarray):
+        lowering.samples[lowering.value(result)] = tried
 
 
 class NoSampleError(Exception):
@@ -92,10 +139,14 @@ def sampled(lowering: Lowering, item: Any, length: int = 2) -> Any:
     if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
         return [sampled(lowering, below, length) for below in lowering.contents[item.storage]]
     if isinstance(item, Ref):
-        type_ = lowering.value(item).type
+        value = lowering.value(item)
+        if value in lowering.samples:
+            return lowering.samples[value].copy()
+        type_ = value.type
         assert isinstance(type_, Array)
         lengths = [length if dim.known is None else dim.known for dim in type_.dims]
-        values = np.full(lengths, 1.0 if np.dtype(type_.dtype).kind in "iu" else 0.5)
+        whole = 1.0 if all(n > 1 for n in lengths) else 0.0  # a place in an array of that length
+        values = np.full(lengths, whole if np.dtype(type_.dtype).kind in "iu" else 0.5)
         if type_.rank > 1:  # LAPACK may ask for a positive definite matrix
             values += np.eye(lengths[-2], lengths[-1])
         return values.astype(type_.dtype)

@@ -20,6 +20,7 @@ from gradscribe.errors import CompiledCodeError, UnknownTypeError
 from gradscribe.frontend.kinds.varying import may_vary
 from gradscribe.frontend.memory import outside_reach
 from gradscribe.frontend.opaque import (
+    addresses,
     folded_calls,
     foreign,
     lent_containers,
@@ -97,6 +98,7 @@ def call(
         return _in_text(lowering, Method(callee.__name__), (Static(text), *arguments), keywords)
     _refuse_by_name(lowering, node, callee, name)
     lowering.outside.show(callee)
+    addresses.note(lowering, callee, arguments)
     unused = node is lowering.statement.discarded or callee in shown_calls.TEXTS
     if not unused and any(may_vary(lowering, item, surely=True) for item in given):
         lowering.unsupported(
@@ -115,13 +117,12 @@ def call(
         exact = all(isinstance(item, Static) for item in given)
         type_ = trial_calls.result_type(sample, exact)
         if type_ is not None and contract.is_pure:
-            result = trial_calls.named(
-                emit(lowering, callee, arguments, keywords, type_, RUN), sample
-            )
+            result = emit(lowering, callee, arguments, keywords, type_, RUN)
+            result = trial_calls.made(lowering, result, sample)
             return foreign.leading(lowering, result, given) if contract.connects else result
         if type_ is not None:
             result = foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
-            return trial_calls.named(result, sample)
+            return trial_calls.made(lowering, result, sample)
     cls = callee if isinstance(callee, type) else None
     type_ = RESULTS.get(callee) or CONVERSIONS.get(callee) or _of_scipy(callee, keywords)
     type_ = type_ or Opaque(cls)
@@ -284,6 +285,9 @@ def method(
             "make a function of the call, and give it a rule by `gs.primitive`",
             UnknownTypeError,
         )
+    if name == "__call__" and isinstance(receiver, (ObjectRef, Static)):
+        called = receiver.target if isinstance(receiver, ObjectRef) else receiver.value
+        addresses.note(lowering, called, arguments)
     if texts.is_text(receiver) and not hasattr(str, name):
         what = f"'str' object has no attribute '{name}'"
         lowering.raises(node, AttributeError(what), what)

@@ -87,6 +87,7 @@ class Lowering(EntryMethods):
     keyed: the places in the source that make dicts whose keys are known at run time only.
     added: attributes that were stored after their object was made, as (the object, the contents
     before): they are there in every state that has the object.
+    samples: what calls gave on trial, by the arrays that they make in the program.
     counts: how many items the masks take, by the number of the mask.
     assumed: the conditions under which the current path is taken, by key.
     has_tensors: whether a Tensor has come in, so that a number may be one without axes.
@@ -115,6 +116,7 @@ class Lowering(EntryMethods):
         self.frames: list[Frame] = []
         self.contents: dict[Storage, Any] = {}
         self.views: dict[Any, tuple[Value, Value]] = {}
+        self.samples: dict[Value, Any] = {}
         self.added: dict[Cell, tuple[Storage, Any]] = {}
         self.outside = Outside()
         self.changes = Changes()

@@ -230,3 +230,27 @@ def test_tables_are_arrays_for_numpy_in_recorded_runs():
     ):
         slopes = [(program(X + e) - program(X - e)) / 2e-6 for e in np.eye(2) * 1e-6]
         np.testing.assert_allclose(gs.grad(program, compile=False)(X), slopes, atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+@pytest.mark.parametrize("with_tensors", [False, True])
+def test_what_is_one_of_several_arrays_is_left_itself(n, with_tensors):
+    first, second = np.zeros(2), np.ones(2)
+    state, task = {"now": first, "before": second}, Task()
+    task.held = second
+
+    def chosen(x, n):
+        if n > 1:
+            state["now"], state["before"] = state["before"], state["now"]
+        for _ in range(n):
+            task.held = first
+        return np.sum(x * state["now"] + task.held)
+
+    expected = (second, first) if n > 1 else (first, second)
+    if with_tensors:
+        gs.differentiable(chosen)(gs.tensor(X, requires_grad=True), n).backward()
+    else:
+        gs.value_and_grad(chosen)(X, n)
+    assert state["now"] is expected[0]
+    assert state["before"] is expected[1]
+    assert task.held is (first if n else second)

@@ -68,6 +68,51 @@ def lists_that_move():
     gs.differentiable(rotated)(gs.tensor([1.0, 2.0], requires_grad=True))
 
 
+@refused_when_run(
+    "`placed`, which is called with Tensors, stores a part of an array from outside in an object "
+    "or container there",
+    AliasingError,
+)
+def part_of_an_array():
+    table, kept = np.ones(3), {"part": np.zeros(2)}
+
+    def placed(x, n):
+        if n > 1:
+            kept["part"] = table[1:]
+        return (x * x).sum() + kept["part"].sum()
+
+    gs.differentiable(placed)(gs.tensor([1.0, 2.0], requires_grad=True), 3)
+
+
+CHOSEN = {"one": np.zeros(2)}
+
+
+@refused("what this function leaves outside may be `TABLE`, which it stores to", np.ones(2), 3)
+def changed_and_left_or_not(x, n):
+    TABLE[0] = 5.0
+    if n > 1:
+        CHOSEN["one"] = TABLE
+    return np.sum(CHOSEN["one"] * x)
+
+
+def kept_row_by_row(rows):
+    if np.ndim(rows) == 1:
+        LOG.append(rows)
+        return rows.sum()
+    return np.array([kept_row_by_row(row) for row in rows])
+
+
+@refused(
+    "this stores to an array, which a recursive call may have given to code that cannot be read",
+    np.ones(2),
+)
+def changed_after_a_recursive_call(x):
+    rows = np.arange(4.0).reshape(2, 2)
+    sums = kept_row_by_row(rows)
+    rows[0, 1] = 2.0
+    return np.sum(sums * x)
+
+
 NAMED = {float("nan"): 1.0, 2: 3.0}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from gradscribe.ir.flow import computed_of
 from gradscribe.ir.trees import LEAF, Tree, flatten, unflatten
 from gradscribe.ir.types import Array, Opaque, Scalar, Type
 from gradscribe.ir.types import Sequence as SequenceType
+from gradscribe.primitives.control import LEFT
 from gradscribe.runtime.dual import call_with_tangents
 from gradscribe.runtime.functions.eager import apply_compiled, compiled_kernel
 from gradscribe.runtime.graph.drawing import Drawing
@@ -135,6 +136,7 @@ class _Call:
         body = primal.lowered.effectful.body
         tensors = (leaf for leaf, t in zip(body.parameters, types, strict=True) if is_wrapped(t))
         of_tensors = computed_of(body, tensors)
+        self._leaves_given = any(o.primitive is LEFT for o in body.operations)
         self._plain = [
             position
             for position, value in enumerate(results)
@@ -162,7 +164,7 @@ class _Call:
         if write_back is not None:
             write_back.check(values)
             given = self._before_changes(values, leaves)
-        new = self._record(given)
+        new = self._record(given, leaves)
         if not all(isinstance(new[position], _CONSTANT) for position in self._unknown):
             refuse_opaque(self._primal.lowered.effectful, frozenset(self._active))
         every: Sequence[Any] = new
@@ -204,9 +206,10 @@ class _Call:
             for position, leaf in enumerate(leaves)
         ]
 
-    def _record(self, given: Sequence[Any]) -> Sequence[Any]:
+    def _record(self, given: Sequence[Any], leaves: Sequence[Any]) -> Sequence[Any]:
         """Run forward, as a node of the graph. What it keeps of the caller's own arrays are
-        copies, since nothing tells of their changes."""
+        copies, since nothing tells of their changes; where such an array is left outside, that is
+        the one among the leaves."""
         recorded = given
         if self._copied:
             made: dict[int, Any] = {}
@@ -218,9 +221,26 @@ class _Call:
             new: Sequence[Any] = _call_with_lists(self._derivatives, recorded, given)
         else:
             new = apply_compiled(self._kernel, recorded)
+        if self._leaves_given:
+            arrays = zip(map(_array_of, recorded), leaves, strict=True)
+            given_as = {id(array): leaf for array, leaf in arrays if array is not None}
+            new = [self._itself(given_as, item) for item in new]
         if self._plain:
             new = [self._array(i, x) if i in self._plain else x for i, x in enumerate(new)]
         return new
+
+    def _itself(self, given_as: Mapping[int, Any], item: Any) -> Any:
+        """What a result is of what was given. given_as: that, by the identity of the arrays, or of
+        the copies of them, that were computed with."""
+        array = _array_of(item)
+        if array is not None and id(array.base) in given_as:
+            raise AliasingError(
+                f"`{self._primal.name}`, which is called with Tensors, stores a part of an array "
+                "from outside in an object or container there",
+                "store a copy of that part",
+                self._primal.location,
+            )
+        return item if array is None else given_as.get(id(array), item)
 
     def _array(self, position: int, result: Any) -> Any:
         """The array, or number, of a result that is none for the graph; the record may refer to it.
@@ -231,6 +251,12 @@ class _Call:
         if isinstance(self._primal.lowered.effectful.body.yields[position].type, Scalar):
             return array[()]
         return array.copy() if position in self._derivatives.record_outputs else array
+
+
+def _array_of(leaf: Any) -> Any:
+    """The array that a leaf is, or has; None of others."""
+    array = leaf.array if isinstance(leaf, Tensor) else leaf
+    return array if isinstance(array, np.ndarray) else None
 
 
 _CONSTANT = (str, bytes, int, type(None))

@@ -20,6 +20,7 @@ from gradscribe.ir.core import (
     SliceOf,
     Value,
     map_operands,
+    walk,
 )
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Type, is_integer
@@ -144,6 +145,11 @@ class Builder:
     def is_made(self, value: Value) -> bool:
         """Whether an operation makes a value in a block that is open."""
         return any(value in operation.results for block in self._open for operation in block)
+
+    def has_made(self, value: Value) -> bool:
+        """Whether an operation makes a value in a block that is open, or in one within it."""
+        blocks = (Block((), tuple(block), ()) for block in self._open)
+        return any(value in operation.results for block in blocks for operation in walk(block))
 
     def is_open(self, block: list[Operation]) -> bool:
         """Whether what is appended now belongs to a block, or to one in it."""

@@ -32,7 +32,7 @@ Three operations have regions:
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cache, cached_property
 from inspect import Parameter as Formal
@@ -318,6 +318,19 @@ def _region_types(*_: Any, **__: Any) -> Type:
 IF = Primitive("if", _region_types)
 LOOP = Primitive("loop", _region_types)
 CALL = Primitive("call", _region_types)
+
+
+def substituted(block: Block, by: Mapping[Value, Value]) -> Block:
+    """A block, with other values in the place of these."""
+    operations = tuple(
+        replace(
+            operation,
+            operands=tuple(by.get(operand, operand) for operand in operation.operands),
+            regions=tuple(substituted(region, by) for region in operation.regions),
+        )
+        for operation in block.operations
+    )
+    return Block(block.parameters, operations, tuple(by.get(y, y) for y in block.yields))
 
 
 def walk(block: Block) -> Iterator[Operation]:

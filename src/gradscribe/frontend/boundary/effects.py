@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.boundary.container_changes import ChangedContainer
 from gradscribe.frontend.boundary.results import (
     held,
@@ -170,7 +171,25 @@ def effects_of(
     origins = tuple(_origins(items, known))
     found = tuple(changes), tuple(of_objects), tuple(c.change for c in containers)
     own = tuple(_origins(items[results:], known))
-    return Effects(*found, tuple(leaves), origins, stored, distinct, unclear, own)
+    left = [
+        _itself(lowering, value, item) if origin is None else value
+        for value, item, origin in zip(leaves, items[results:], own, strict=True)
+    ]
+    return Effects(*found, tuple(left), origins, stored, distinct, unclear, own)
+
+
+def _itself(lowering: Lowering, value: Value, item: Any) -> Value:
+    """What is left outside, where it may be an array from there: that array itself, no copy."""
+    storage, entered = item.storage if isinstance(item, Ref) else None, lowering.outside.entered
+    found = [one for one in storage.reached if one in entered] if storage is not None else []
+    for one in found:
+        if one is not storage and lowering.contents.get(one, entered[one]) is not entered[one]:
+            raise UnsupportedError(
+                f"what this function leaves outside may be `{one.name}`, which it stores to",
+                "leave a copy there",
+                lowering.builder.location,
+            )
+    return lowering.plain(LEFT, {"x": value}, name=value.name) if found else value
 
 
 def _changes(

@@ -181,12 +181,12 @@ class Given:
         location = lowering.builder.location or self.frame.source.location(self.frame.source.node)
         lowering.builder.append(Operation(CALL, operands, results, attributes, location=location))
         outside = frozenset[Storage]().union(*(variable.storages for variable in captured))
-        if result.keeps:
-            kept_memory.leave_call(lowering, self.storages | outside, results)
         made = iter(results)
         item = _item(lowering, result.tree, made, self._shared(result, outside))
         for number, contents, levels in zip(result.stored, made, result.levels, strict=True):
             take_over(self, number, contents, levels, outside)
+        if result.gives:
+            kept_memory.leave_call(lowering, self.storages | outside, results)
         return item
 
     def _shared(self, result: Result, captured: frozenset[Storage]) -> frozenset[Storage]:
@@ -273,6 +273,7 @@ def _lower(
         item = inner.inline_frame(node, own)
         if not frame.source.tells_none:
             item = without_none(inner, own, item)
+        lent_containers.at_the_end(inner)
     except NotYetKnownError as unknown:
         if unknown.definition is not definition:
             raise
@@ -290,8 +291,8 @@ def _lower(
     known = {symbol for type_ in parameters.types for symbol in symbols(type_)}
     shares = _shared(inner, item, entered, leaves)
     types = general_result(values, inner.builder.facts, known)
-    levels, keeps = stores.levels(entered, stored), inner.kept.calls > 0
-    return Result(tree, types, shares, tuple(stored), levels, keeps)
+    levels, kept = stores.levels(entered, stored), inner.kept
+    return Result(tree, types, shares, tuple(stored), levels, kept.calls > 0, kept.gives)
 
 
 def _shared(

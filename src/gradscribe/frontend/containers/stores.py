@@ -15,7 +15,7 @@ from gradscribe.frontend.containers.lists import store_section
 from gradscribe.frontend.containers.subscripts import converted, index_argument, part_of, step_to
 from gradscribe.frontend.kinds import number_classes
 from gradscribe.frontend.kinds.raised import as_python
-from gradscribe.frontend.memory import outside, places, sequences
+from gradscribe.frontend.memory import kept_memory, outside, places, sequences
 from gradscribe.frontend.memory.aliasing import (
     changing_items,
     check_store,
@@ -200,6 +200,7 @@ def _change(lowering: Lowering, node: Any, primitive: Any, target: Ref, value: V
             node, "this array is read-only", "make a copy of it (`.copy()`)", python=ValueError
         )
     check_store(lowering, node, storage)
+    kept_memory.refuse_store(lowering, node, storage)
     if isinstance(value.type, Array) and not value.type.rank:
         value = _as_element(lowering, target, value)
     value = unknown.as_it_is(lowering, value)

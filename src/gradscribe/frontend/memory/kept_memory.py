@@ -45,6 +45,7 @@ def before_call(
     """The handles of all memory that a call of unread code may use, holding what the program
     holds. given: the arrays that it is given, and may keep."""
     lowering.kept.calls += 1
+    lowering.kept.gives |= bool(given)
     _refuse_without_handle(lowering, node, name, given)
     handles = handle(lowering, given)
     _renew(lowering, handles)
@@ -180,14 +181,26 @@ def merge(lowering: Lowering, states: Collection[State]) -> None:
 
 def leave_call(lowering: Lowering, given: Collection[Storage], results: Sequence[Value]) -> None:
     """Note that unread code in such a call may have kept what that was given."""
+    lowering.kept.gives = True
     for storage in given:
         lowering.kept.lost[storage] = results[0] if results else None
+
+
+def refuse_store(lowering: Lowering, node: Any, storage: Storage) -> None:
+    """Refuse a store that code which has kept the memory in such a call could not see."""
+    if storage in lowering.kept.lost and _is_lost(lowering, storage):
+        lowering.unsupported(
+            node,
+            f"this stores to {wording.quoted(_name(lowering, storage))}, which a recursive call "
+            "may have given to code that cannot be read",
+            "store to a copy of it",
+        )
 
 
 def _is_lost(lowering: Lowering, storage: Storage) -> bool:
     """Whether unread code may have kept memory in a way that has left no handle."""
     call = lowering.kept.lost.get(storage, _NEVER)
-    return storage.kept or call is None or lowering.builder.is_made(call)
+    return storage.kept or call is None or lowering.builder.has_made(call)
 
 
 def has_met(lowering: Lowering, before: State, calls: int) -> bool:

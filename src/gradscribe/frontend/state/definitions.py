@@ -20,7 +20,8 @@ class Result:
     outside). stored: the leaves of the arguments that the function stores to; what they are then
     comes after the leaves of the tree. types: of all of those. levels: of the lists among what is
     stored to, in how many levels they hold nothing twice and no memory of other arguments. keeps:
-    whether it calls code that cannot be read, which may keep what it is given.
+    whether it calls code that cannot be read, which may keep what it is given; gives: whether that
+    may be an array of its caller's.
     """
 
     tree: Tree
@@ -29,6 +30,7 @@ class Result:
     stored: tuple[int, ...] = ()
     levels: tuple[int, ...] = ()
     keeps: bool = False
+    gives: bool = False
 
 
 @dataclass(eq=False)

@@ -32,6 +32,7 @@ from gradscribe.ir.core import (
     Operand,
     Operation,
     Value,
+    substituted,
     walk,
 )
 from gradscribe.ir.liveness import Liveness, liveness
@@ -61,16 +62,15 @@ def bufferize(function: Function, record: Collection[int] = ()) -> Function:
 
 
 def _without_left(function: Function) -> tuple[Function, frozenset[int]]:
-    """The function with the lists themselves for those that are `left`, and the positions of these
-    among the results."""
-    operations = function.body.operations
-    lists = {o.result: o.operands[0] for o in operations if o.primitive is LEFT}
-    if not lists:
+    """The function with the arrays and lists themselves for those that are `left`, and the
+    positions of these among the results."""
+    itself = {o.result: o.operands[0] for o in function.body.operations if o.primitive is LEFT}
+    if not itself:
         return function, frozenset()
-    kept = tuple(o for o in operations if o.primitive is not LEFT)
-    yields = tuple(lists.get(value, value) for value in function.body.yields)
-    left = frozenset(n for n, value in enumerate(function.body.yields) if value in lists)
-    return replace(function, body=replace(function.body, operations=kept, yields=yields)), left
+    left = frozenset(n for n, value in enumerate(function.body.yields) if value in itself)
+    operations = tuple(o for o in function.body.operations if o.primitive is not LEFT)
+    body = substituted(replace(function.body, operations=operations), itself)
+    return replace(function, body=body), left
 
 
 def _place_copies(function: Function, live: Liveness) -> Aliasing:

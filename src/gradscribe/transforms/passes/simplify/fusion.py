@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gradscribe.ir.core import IF, Block, Function, Operation, Value
+from gradscribe.ir.core import IF, Block, Function, Operation, Value, substituted
 from gradscribe.ir.lengths import Facts
 from gradscribe.primitives.control import RAISE
 from gradscribe.transforms.passes.simplify.types import same_type
@@ -69,19 +69,7 @@ def _fused(first: Operation, second: Operation, facts: Facts) -> Operation | Non
             if not same_type(facts, given.type, result.type):
                 return None
         by = dict(zip(first.results, one.yields, strict=True))
-        rest = _substituted(other, by)
+        rest = substituted(other, by)
         operations = (*one.operations, *rest.operations)
         regions.append(Block((), operations, (*one.yields, *rest.yields)))
     return replace(second, results=(*first.results, *second.results), regions=tuple(regions))
-
-
-def _substituted(block: Block, by: dict[Value, Value]) -> Block:
-    operations = tuple(
-        replace(
-            operation,
-            operands=tuple(by.get(operand, operand) for operand in operation.operands),
-            regions=tuple(_substituted(region, by) for region in operation.regions),
-        )
-        for operation in block.operations
-    )
-    return Block(block.parameters, operations, tuple(by.get(y, y) for y in block.yields))

@@ -74,3 +74,75 @@ def test_an_object_is_one_wherever_it_stands(program: Any, options: dict[str, An
     step = 1e-6 * np.eye(3)
     differences = [(program(X + d) - program(X - d)) / 2e-6 for d in step]
     np.testing.assert_allclose(gradient, differences, rtol=1e-6)
+
+
+ONE, ROWS, TABLE = np.zeros(3), [1.0, 2.0], {"a": 1.0}
+SAME, SAME_ROWS, SAME_TABLE, OTHER = ONE, ROWS, TABLE, np.zeros(3)
+HELD = {"array": ONE, "rows": ROWS, "other": OTHER}
+
+
+def one_array_under_two_names(x, y):
+    return x[0] if ONE is SAME else x[1]
+
+
+def one_list_under_two_names(x, y):
+    return x[0] if ROWS is SAME_ROWS else x[1]
+
+
+def one_dict_under_two_names(x, y):
+    return x[0] if TABLE is not SAME_TABLE else x[1]
+
+
+def two_arrays(x, y):
+    return x[0] if ONE is OTHER else x[1]
+
+
+def an_array_in_a_dict(x, y):
+    return x[0] if HELD["array"] is ONE and HELD["other"] is not ONE else x[1]
+
+
+def a_list_in_a_dict(x, y):
+    return sum([x[i] for i, rows in enumerate([HELD["rows"]]) if rows is ROWS])
+
+
+def a_loop_left_for_it(x, y):
+    product = 1.0
+    for i in range(3):
+        if ONE is SAME:
+            break
+        product = product * x[i]
+    return product + x[1]
+
+
+def one_argument_twice(x, y):
+    return x[0] if x is y else x[1]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        one_array_under_two_names,
+        one_list_under_two_names,
+        one_dict_under_two_names,
+        two_arrays,
+        an_array_in_a_dict,
+        a_list_in_a_dict,
+        a_loop_left_for_it,
+        one_argument_twice,
+    ],
+)
+@pytest.mark.parametrize("other", [X, X + 1.0])
+def test_what_is_given_twice_is_one_object(function, other):
+    expected = function(X, other)
+    assert gs.value_and_grad(function)(X, other)[0] == expected
+    assert gs.jvp(function, (X, other), (X, X))[0] == expected
+    x = gs.tensor(X, requires_grad=True)
+    y = x if other is X else gs.tensor(other, requires_grad=True)
+    assert gs.differentiable(function)(x, y).item() == expected
+
+
+def test_which_objects_are_one_is_asked_at_each_call(monkeypatch):
+    value = gs.value_and_grad(one_array_under_two_names)
+    assert value(X, X)[0] == X[0]
+    monkeypatch.setitem(globals(), "SAME", OTHER)
+    assert value(X, X)[0] == X[1]

@@ -18,7 +18,7 @@ from gradscribe.frontend.containers import array_likes, dicts, lengths, run_time
 from gradscribe.frontend.joins.branches import as_flag
 from gradscribe.frontend.joins.splitting import for_each_kind, resolved
 from gradscribe.frontend.kinds import raised, tensors
-from gradscribe.frontend.memory import outside, sequences
+from gradscribe.frontend.memory import given_twice, outside, sequences
 from gradscribe.frontend.memory.iterators import taken
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import prelude
@@ -337,7 +337,10 @@ def _identity(lowering: Lowering, node: Any, wanted: bool, left: Any, right: Any
         if is_flag and isinstance(side, Static) and isinstance(side.value, bool):
             symbol = operator.eq if wanted else operator.ne
             return operate(lowering, node, symbol, left, right)
-    return Static(_identical(lowering, node, left, right) is wanted)
+    found = _identical(lowering, node, left, right)
+    if isinstance(found, bool):
+        return Static(found is wanted)
+    return found if wanted else operate(lowering, node, operator.not_, found)
 
 
 def _may_be_none(lowering: Lowering, node: Any, item: Any) -> bool:
@@ -354,7 +357,7 @@ def _may_be_none(lowering: Lowering, node: Any, item: Any) -> bool:
     return isinstance(item, Value) or (isinstance(item, (Ref, ListRef)) and whole)
 
 
-def _identical(lowering: Lowering, node: Any, left: Any, right: Any) -> bool:
+def _identical(lowering: Lowering, node: Any, left: Any, right: Any) -> bool | Value:
     if isinstance(left, Static) and isinstance(right, Static):
         return left.value is right.value or same_static(left.value, right.value)
     if instances.is_object(left) or instances.is_object(right):
@@ -368,7 +371,9 @@ def _identical(lowering: Lowering, node: Any, left: Any, right: Any) -> bool:
         if same and not getattr(left, "path", ()) and not getattr(right, "path", ()):
             return True
         if not same and not _may_be_one(lowering, left.storage, right.storage):
-            return False
+            found = given_twice.identity(lowering, left, right)
+            if found is not None:
+                return found
     return lowering.unsupported(
         node, "`is` between run-time values is not supported", "compare with `==`"
     )

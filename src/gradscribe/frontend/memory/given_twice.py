@@ -15,15 +15,34 @@ from gradscribe.frontend.interface import AccessPath, Dependency, DependencyKind
 from gradscribe.frontend.kinds.trees import parts_of
 from gradscribe.frontend.memory.sequences import holds_numbers
 from gradscribe.frontend.prelude.isolated import are_distinct
+from gradscribe.frontend.state.flow import CHANGING
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import DictRef, ListRef, ObjectRef, Ref, Storage
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import BOOL
 from gradscribe.primitives.control import RUN
+from gradscribe.primitives.registry import PRIMITIVES
 
 
 def is_one(lowering: Lowering, item: Any, other: Any) -> bool:
-    """Whether these are one object."""
+    """Whether these are one object; where that is known only at run time, it is refused there."""
+    known = identity(lowering, item, other)
+    if isinstance(known, bool):
+        return known
+    if known is not None:
+        names = " and ".join(f"`{one.storage.name}`" for one in (other, item))
+        what, advice = f"{names} are one array, which is copied once", "pass it once"
+        differ = lowering.plain(PRIMITIVES[operator.not_], {"x": known}, operator.not_)
+        lowering.check(differ, what, advice, AliasingError)
+    return False
+
+
+def identity(lowering: Lowering, item: Any, other: Any) -> bool | Value | None:
+    """Whether these are one object: known, or told at run time; None where nothing tells."""
+    if not all(lowering.outside.is_seen(one.storage) for one in (item, other)):
+        return False
+    if getattr(item, "path", ()) or getattr(other, "path", ()):  # views that are made here
+        return False
     found, before = _found(lowering, item.storage), _found(lowering, other.storage)
     if found is not None and before is not None:
         is_same = found[0] is before[0]
@@ -31,14 +50,25 @@ def is_one(lowering: Lowering, item: Any, other: Any) -> bool:
         key = (kind, before[1].place, found[1].place)
         lowering.outside.dependencies[key] = Dependency(found[1], before[1], kind)
         return is_same
-    values = [lowering.contents[one.storage] for one in (item, other)]
-    if all(isinstance(value, Value) for value in values):
-        tree = {"args": tuple(values), "keywords": {}, "type": BOOL}
-        differ = lowering.plain(RUN, tree, operator.is_not)
-        names = " and ".join(f"`{one.storage.name}`" for one in (other, item))
-        what, advice = f"{names} are one array, which is copied once", "pass it once"
-        lowering.check(differ, what, advice, AliasingError)
-    return False
+    if type(item) is not type(other):
+        return False
+    values = [_as_given(lowering, one.storage) for one in (item, other)]
+    if any(value is None for value in values):
+        return None
+    tree = {"args": tuple(values), "keywords": {}, "type": BOOL}
+    return lowering.plain(RUN, tree, operator.is_)
+
+
+def _as_given(lowering: Lowering, storage: Storage) -> Value | None:
+    """The leaf that an array or list was given as; None if it was not one leaf."""
+    value = lowering.outside.originals.get(storage, lowering.contents[storage])
+    if not isinstance(value, Value):
+        return None
+    while (made := lowering.builder.definition(value)) is not None:
+        if made.primitive not in CHANGING:
+            return None
+        value = made.operands[0]
+    return None if value in lowering.loops.carried else value
 
 
 def check_items(lowering: Lowering, items: Iterable[Any]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.special
 
 import gradscribe as gs
 from gradscribe.errors import UnsupportedError
@@ -526,3 +527,219 @@ def test_derivatives_raise_nothing_that_the_program_handles(function, options) -
     assert value == function(x)
     np.testing.assert_allclose(tangent, np.pi / 2 * np.sum(d_x))
     np.testing.assert_allclose(gs.grad(function, **options)(x), np.full(3, np.pi / 2))
+
+
+class Scaled:
+    """A manager that says what a factor is in its block, and how deep that is nested."""
+
+    def __init__(self, factor):
+        self.factor, self.depth, self.log = factor, 0, []
+
+    def __enter__(self):
+        self.depth += 1
+        self.factor = self.factor * 2.0
+        self.log.append(self.depth)
+        FACTORS["now"] = WEIGHTS[0] = self.factor
+        return self
+
+    def __exit__(self, *_):
+        self.factor = self.factor / 2.0
+        FACTORS["now"] = self.factor
+        self.depth -= 1
+
+
+class Closing(Scaled):
+    """One whose `__exit__` looks at the exception."""
+
+    def __exit__(self, cls, error, traceback):
+        super().__exit__(cls, error, traceback)
+        if cls is not None:
+            LOG.append(cls.__name__)
+
+
+FACTORS, WEIGHTS, LOG = {"now": 1.0}, np.ones(2), []
+
+
+def by_attribute(manager, x):
+    with manager:
+        y = x[0] * manager.factor
+    return y * manager.factor
+
+
+def by_dict_and_array(manager, x):
+    with manager:
+        return x[0] * FACTORS["now"] + WEIGHTS[0] * x[1]
+
+
+def as_a_name(manager, x):
+    with manager as found:
+        y = x * found.factor
+        found.factor = found.factor + 1.0
+    return y.sum() * found.factor
+
+
+def in_a_loop(manager, x):
+    y = x[0]
+    for i in range(3):
+        with manager:
+            y = y * manager.factor + manager.depth
+    return y * x[1]
+
+
+def nested(manager, x):
+    with manager:
+        y = x[0] * manager.depth
+        with manager:
+            y = y + x[1] * manager.factor * manager.depth
+    return y
+
+
+@pytest.mark.parametrize("make", [Scaled, Closing])
+@pytest.mark.parametrize("body", [by_attribute, by_dict_and_array, as_a_name, in_a_loop, nested])
+def test_managers_from_outside_change_what_their_block_reads(make: Any, body: Any) -> None:
+    def runs(transform: Any) -> list[Any]:
+        FACTORS["now"] = WEIGHTS[0] = 1.0
+        manager = make(1.5)
+
+        def function(x):
+            return body(manager, x)
+
+        derive = transform(function)
+        found = [float(derive(x5)) for _ in range(2)]
+        held = [float(v) for v in (manager.factor, FACTORS["now"], WEIGHTS[0])]
+        return [found, held, manager.depth, [int(n) for n in manager.log]]
+
+    expected = runs(lambda function: function)
+    assert runs(lambda f: lambda x: gs.value_and_grad(f)(x)[0]) == expected
+    assert runs(lambda f: lambda x: gs.jvp(f, (x,), (x,))[0]) == expected
+    assert runs(lambda f: lambda x: gs.value_and_grad(f, compile=False)(x)[0]) == expected
+
+    def with_tensors(function: Any) -> Any:
+        compiled = gs.differentiable(function)
+        return lambda x: compiled(gs.tensor(x, requires_grad=True)).item()
+
+    assert runs(with_tensors) == expected
+
+
+LOCK = threading.Lock()
+
+
+class Guarded:
+    def __enter__(self):
+        LOCK.acquire()
+
+    def __exit__(self, *_):
+        LOCK.release()
+
+
+GUARD = Guarded()
+
+
+def guarded(x):
+    with GUARD:
+        y = np.linalg.solve(x[:4].reshape(2, 2), x[:2])
+    return y.sum()
+
+
+def guarded_by_its_own(x):
+    with Guarded():
+        y = np.linalg.solve(x[:4].reshape(2, 2), x[:2])
+    return y.sum()
+
+
+@pytest.mark.parametrize("function", [guarded, guarded_by_its_own])
+def test_a_manager_is_left_where_an_exception_passes(function: Any) -> None:
+    singular = np.ones(4)
+    for derive in (
+        gs.grad(function),
+        lambda x: gs.jvp(function, (x,), (x,)),
+        lambda x: gs.differentiable(function)(gs.tensor(x, requires_grad=True)),
+    ):
+        with pytest.raises(np.linalg.LinAlgError):
+            derive(singular)
+        assert not LOCK.locked()
+    agrees(function, np.array([2.0, 0.5, 1.0, 3.0]))
+
+
+def test_a_manager_is_left_in_a_finally() -> None:
+    gradient = gs.grad(guarded)
+    gradient(np.array([2.0, 0.5, 1.0, 3.0]))
+    lines = [line.strip() for line in gradient.source.splitlines()]
+    assert lines[1:3] == ["LOCK.acquire()", "try:"]
+    assert lines[lines.index("finally:") + 1] == "LOCK.release()"
+
+
+def heeding_warnings(x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            slope = np.polyfit(np.ones(3), np.arange(3.0), 2)[0]
+        except np.exceptions.RankWarning:
+            slope = 2.0
+    return slope * x.sum()
+
+
+def counting_warnings(x):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        np.nanmean(x[:0])
+        np.nanmean(np.array([np.nan]))
+    return len(caught) * x.sum()
+
+
+def catching_a_warning(x):
+    try:
+        warnings.simplefilter("error")
+        return np.nanmean(x[:0]) * x.sum()
+    except RuntimeWarning:
+        return x[0] * x[1]
+    finally:
+        warnings.simplefilter("default")
+
+
+def silenced_by_numpy(x):
+    with np.errstate(all="raise"):
+        try:
+            size = np.linalg.cond(np.zeros((2, 2)))
+        except ArithmeticError:
+            size = 2.0
+    return (1.0 if np.isinf(size) else size) * x.sum()
+
+
+def deviation_of_nothing(x):
+    with np.errstate(all="raise"):
+        try:
+            size = np.nanstd(np.array([np.nan]))
+        except ArithmeticError:
+            size = 2.0
+    return (1.0 if np.isnan(size) else size) * x.sum()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "function",
+    [
+        heeding_warnings,
+        counting_warnings,
+        catching_a_warning,
+        silenced_by_numpy,
+        deviation_of_nothing,
+    ],
+)
+def test_functions_of_numpy_warn_where_the_program_heeds_it(function: Any) -> None:
+    value, gradient = gs.value_and_grad(function)(x5)
+    assert value == function(x5)
+    np.testing.assert_allclose(gs.jvp(function, (x5,), (x5,))[1], gradient @ x5)
+
+
+def set_by_a_manager(x):
+    with scipy.special.errstate(all="raise"):
+        try:
+            size = scipy.special.gammaln(-1.0)
+        except scipy.special.SpecialFunctionError:
+            size = 2.0
+    return size * np.sum(x**2)
+
+
+def test_what_says_which_exceptions_come_is_done_again_for_hessians() -> None:
+    np.testing.assert_array_equal(gs.hessian(set_by_a_manager)(x5), 4 * np.eye(5))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
+import types
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.ir.core import CALL, IF, Method, Operation, walk
+from gradscribe.ir.core import CALL, IF, Block, Method, Operation, walk
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Scalar, is_integer
 from gradscribe.primitives import control, functions, indexing
@@ -85,6 +87,14 @@ def is_attempt(operation: Operation) -> bool:
     return any(o.primitive is control.CAUGHT for o in operation.regions[1].operations)
 
 
+def always_raises(block: Block) -> bool:
+    """Whether nothing comes after this block (what handles an exception may raise)."""
+    last = block.operations[-1] if block.operations else None
+    if last is not None and last.primitive is IF:
+        return all(map(always_raises, last.regions))
+    return last is not None and last.primitive is control.RAISE
+
+
 def taken_down(operation: Operation) -> Classes:
     """What the program takes down in the block that an operation enters: the warnings that are
     shown there (see `warnings.catch_warnings`)."""
@@ -147,7 +157,8 @@ def _raised(operation: Operation, made: dict[Any, Operation]) -> Classes:
         if all(isinstance(v.type, Scalar) for v in operation.operands):
             return (ArithmeticError,)  # also of NumPy's numbers: the sum of no items is an int
     if primitive.elementwise and isinstance(operation.callee, np.ufunc):
-        return (FloatingPointError,)
+        is_own = getattr(np, operation.callee.__name__, None) is operation.callee
+        return (FloatingPointError,) if is_own else _ANYTHING  # by `scipy.special.errstate`
     numbers = [v.type for v in operation.operands if isinstance(v.type, Scalar)]
     if len(numbers) == len(operation.operands):
         if operation.callee not in _TOTAL:
@@ -156,11 +167,8 @@ def _raised(operation: Operation, made: dict[Any, Operation]) -> Classes:
             return ()
     if primitive.elementwise and _module_of(operation.callee) != "math":
         return (FloatingPointError,)
-    return (
-        (ValueError, ArithmeticError, IndexError)
-        if _is_of_libraries(operation.callee)
-        else _ANYTHING
-    )
+    is_known = _is_of_libraries(operation.callee) and _module_of(operation.callee) != "scipy"
+    return (ValueError, ArithmeticError, IndexError) if is_known else _ANYTHING
 
 
 def _converts_vast(operation: Operation, made: dict[Any, Operation]) -> bool:
@@ -182,6 +190,24 @@ def _is_vast(number: Any, made: dict[Any, Operation]) -> bool:
     if operation.callee in _KEEPING:
         return any(_is_vast(operand, made) for operand in operation.operands)
     return operation.callee in _GROWING
+
+
+def heeds_values(function: Any) -> bool:
+    """Whether a function of a library, written in Python, warns, as `np.polyfit` does, or says what
+    becomes of invalid values that come in it, as `np.linalg.cond` does."""
+    return not _named_by(function).isdisjoint({"warn", "errstate"})
+
+
+@functools.cache
+def _named_by(function: Any, depth: int = 3) -> frozenset[str]:
+    """The names in the code of a function of a library, and of those that it calls."""
+    found = probe(function, "_implementation") or probe(function, "__wrapped__") or function
+    if not isinstance(found, types.FunctionType) or not depth:
+        return frozenset()
+    names = found.__code__.co_names
+    called = [found.__globals__.get(name) for name in names]
+    below = (_named_by(f, depth - 1) for f in called if callable(f) and _is_of_libraries(f))
+    return frozenset(names).union(*below)
 
 
 class GivenUpError(BaseException):

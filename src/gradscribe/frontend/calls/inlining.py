@@ -38,7 +38,8 @@ from gradscribe.frontend.values.values import (
 from gradscribe.ir.core import Value
 from gradscribe.ir.known import all_known
 from gradscribe.ir.types import Array, Scalar, Tuple, Type, is_complex, is_differentiable
-from gradscribe.primitives.control import KEPT, RUN, STOP_GRADIENT
+from gradscribe.primitives.control import ENTER, EXIT, KEPT, RUN, STOP_GRADIENT
+from gradscribe.primitives.raising import heeds_values
 from gradscribe.primitives.registry import CALLED, KNOWN_PARAMETERS
 
 
@@ -122,11 +123,18 @@ def made_of(
 ) -> Any:
     """A call that is made of other operations, or only its derivatives are, or nothing is, where
     the arguments are integers: then the value is what the function itself gives, in new memory.
-    (Of integers NumPy may compute in another type than theirs.)"""
+    (Of integers NumPy may compute in another type than theirs. Where the program heeds warnings,
+    the function itself gives them.)"""
     name = wording.name_of(callee)
+    warns = lowering.exceptions.heeds_warnings and heeds_values(callee)
+    quiet = {"args": (), "keywords": {"all": "ignore"}}
+    if warns:
+        lowering.emit(ENTER, quiet, np.errstate)
     result = inline(lowering, node, composition, arguments, keywords, name)
+    if warns:
+        lowering.emit(EXIT, quiet, np.errstate)
     exact = _of_integers(lowering, callee, result, arguments, keywords)
-    if composition not in CALLED and exact is None:
+    if composition not in CALLED and exact is None and not warns:
         return result
     made = lowering.value(result)
     bound = _signature_of(composition).bind(*arguments, **keywords)

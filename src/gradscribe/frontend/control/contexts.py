@@ -17,17 +17,15 @@ import gast
 import numpy as np
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.control import suppression
+from gradscribe.frontend.control import managed
 from gradscribe.frontend.control.exceptions import suppressing
-from gradscribe.frontend.joins.final_blocks import refuse_passing
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state import handlers, wording
 from gradscribe.frontend.state.frame import RAISED
-from gradscribe.frontend.state.interruptions import AlwaysRaisesError
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.instances import class_of, is_object
 from gradscribe.frontend.structures.run_time_arguments import argument_of
-from gradscribe.frontend.values.values import InstanceRef, Manager, Static
+from gradscribe.frontend.values.values import Manager, Static
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Array, is_differentiable
@@ -50,7 +48,7 @@ def with_statement(lowering: Lowering, node: Any) -> None:
     item = lowering.expression(first.context_expr)
     manager = _manager(lowering, first.context_expr, item)
     if manager is None:
-        suppression.with_suppressing(lowering, node, item)
+        managed.with_managed(lowering, node, item)
         return
 
     def body(handed_out: Any) -> None:
@@ -62,8 +60,8 @@ def with_statement(lowering: Lowering, node: Any) -> None:
 
 
 def _manager(lowering: Lowering, node: Any, item: Any) -> Manager | None:
-    """What is entered: a manager that means something here, or an object of the user's. None of an
-    object that may end exceptions."""
+    """What is entered: a manager that means something here. None of an object whose methods are
+    called."""
     if isinstance(item, Manager):
         return item
     if not unknown.is_opaque(item) and not (
@@ -75,9 +73,7 @@ def _manager(lowering: Lowering, node: Any, item: Any) -> Manager | None:
             "use it around the call of the function",
             python=_NO_MANAGER,
         )
-    if suppression.is_suppressing(lowering, item):
-        return None
-    return Manager("inlined" if isinstance(item, InstanceRef) else "kept", (item,))
+    return Manager("kept", (item,)) if managed.is_known(lowering, item) else None
 
 
 Body = Callable[[Any], None]
@@ -89,42 +85,27 @@ def _kept(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
     keywords = {k: argument_of(lowering, v) for k, v in manager.keywords.items()}
     tree = {"args": arguments, "keywords": keywords}
     handed_out = lowering.emit(ENTER, tree, manager.callee)
+    outer = lowering.exceptions.warned
+    lowering.exceptions.warned |= manager.callee is warnings.catch_warnings or (
+        manager.callee is np.errstate and _is_strict(manager)
+    )
     try:
         body(handed_out)
     finally:
+        lowering.exceptions.warned = outer
         _leave(lowering, manager, tree)
+
+
+def _is_strict(manager: Manager) -> bool:
+    """Whether it makes more of invalid values than warnings."""
+    silent = (Static("ignore"), Static("warn"))
+    return any(how not in silent for how in manager.keywords.values())
 
 
 def _leave(lowering: Lowering, manager: Manager, tree: dict[str, Any]) -> None:
     if RAISED not in lowering.frame.names:
         resumed = tree if manager.callee in RESUMED else {"args": (), "keywords": {}}
         lowering.emit(EXIT, resumed, manager.callee)
-
-
-_METHODS = ("__enter__", "__exit__")
-
-
-def _inlined(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
-    """An object that the function made: its methods are run in place."""
-    (owner,) = manager.arguments
-    operations = lowering.builder.operations
-    entered = len(operations)
-    enter, leave = (suppression.special(lowering, node, owner, n) for n in _METHODS)
-    handed_out = lowering.call(node, enter, (), {})
-    try:
-        body(handed_out)
-    except AlwaysRaisesError as error:
-        passing = (Static(error.cls), error.value, Static(None))
-        lowering.call(node, leave, passing, {})
-        raise
-    contents, raised = dict(lowering.contents), lowering.frame.names.pop(RAISED, None)
-    leaving = operations.pop() if raised is not None else None
-    tried = [*operations[entered:], *([] if leaving is None else [leaving])]
-    lowering.call(node, leave, (Static(None),) * 3, {})
-    refuse_passing(lowering, node, tried, contents)
-    if leaving is not None:
-        operations.append(leaving)
-        lowering.frame.names[RAISED] = Static(True)
 
 
 def _null(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
@@ -167,7 +148,6 @@ _KINDS: dict[str, Callable[[Lowering, Any, Manager, Body], None]] = {
     "null": _null,
     "mode": _mode,
     "suppress": _suppress,
-    "inlined": _inlined,
 }
 
 

@@ -5,8 +5,8 @@ Both sides start from the same state; afterwards what differs is merged (see `me
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.interface import RunTimeKeyError
@@ -29,6 +29,8 @@ from gradscribe.ir.types import BOOL, Array, Scalar
 from gradscribe.primitives.conditions import assumed_outcome, bounds_of
 from gradscribe.primitives.control import EFFECT, RAISE
 from gradscribe.primitives.registry import PRIMITIVES
+
+_Key = TypeVar("_Key")
 
 
 def conditional(
@@ -174,7 +176,9 @@ def attempt(
             "raise under a condition, or leave the `try` out",
         )
     if after_second.names.pop(RAISED, None) is not None:
-        _take_no_part(after_first, after_second)
+        for state in (before, after_first, after_second):
+            lowering.complete(state)
+        _take_no_part(before, after_first, after_second)
     merge = Merge(lowering, Sides(None, before, (first, second), (after_first, after_second)))
     results, yields = merge.run()
     second.sort(key=lambda operation: operation.primitive is RAISE)
@@ -183,15 +187,22 @@ def attempt(
     merge.finish()
 
 
-def _take_no_part(first: State, second: State) -> None:
-    """Let a state that nothing comes after have no values where it differs from the other."""
+def _take_no_part(before: State, first: State, second: State) -> None:
+    """Let a state that nothing comes after have no values where the other differs from the one
+    before."""
+    _leave_out(before.names, first.names, second.names)
+    _leave_out(before.contents, first.contents, second.contents)
+
+
+def _leave_out(before: Mapping[_Key, Any], now: Mapping[_Key, Any], last: dict[_Key, Any]) -> None:
     nothing = Unbound.on_one_path()
-    for name, item in first.names.items():
-        if second.names.get(name) is not item:
-            second.names[name] = nothing
-    for storage, contents in first.contents.items():
-        if second.contents.get(storage, contents) is not contents:
-            second.contents[storage] = _without_values(contents, nothing)
+    for key in last.keys() - now.keys():
+        del last[key]
+    for key, item in now.items():
+        if key in before and before[key] is item:
+            last[key] = item
+        elif key not in last or last[key] is not item:
+            last[key] = _without_values(item, nothing)
 
 
 def _without_values(contents: Any, nothing: Unbound) -> Any:

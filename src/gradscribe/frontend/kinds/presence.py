@@ -16,6 +16,7 @@ from gradscribe.frontend.values.values import DictRef, ListRef, Ref, TupleOf
 from gradscribe.ir import flow
 from gradscribe.ir.core import IF, Value
 from gradscribe.primitives.control import UNDEF
+from gradscribe.primitives.raising import always_raises
 
 
 def may_be_missing(lowering: Lowering, item: Any) -> bool:
@@ -65,5 +66,6 @@ def sources(lowering: Lowering, value: Value) -> list[Value | None]:
     found = flow.sources(operation, value)
     if operation.primitive is IF:
         taken = lowering.assumed.get(lowering.numbering.of(operation.operands[0]))
+        taken = True if always_raises(operation.regions[1]) else taken
         return [*found] if taken is None else [found[0] if taken else found[1]]
     return [*found]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import types
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -43,8 +44,9 @@ def module_of(callee: Any) -> str:
 def folded(
     lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> Any:
-    """What a call of a pure function gives, if all that it is given is known; else None. A list is
-    a new one, which the function may change."""
+    """What a call of a pure function gives, if all that it is given is known, and it gives no
+    warning that the program heeds; else None. A list is a new one, which the function may change.
+    """
     items = (*arguments, *keywords.values())
     if not is_pure(callee, items):
         return None
@@ -57,8 +59,16 @@ def folded(
         return None
     plain = [item.value for item in given]
     count = len(arguments)
+    named = dict(zip(keywords, plain[count:], strict=True))
     try:
-        found = callee(*plain[:count], **dict(zip(keywords, plain[count:], strict=True)))
+        if lowering.exceptions.heeds_warnings:
+            with np.errstate(all="raise"), warnings.catch_warnings():
+                warnings.simplefilter("error")
+                found = callee(*plain[:count], **named)
+        else:
+            found = callee(*plain[:count], **named)
+    except (Warning, FloatingPointError):
+        return None
     except Exception as error:
         what = f"this call always raises {type(error).__name__}: {error}"
         lowering.raises(node, error, what)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.ir.core import Operation, Value
+from gradscribe.ir.core import IF, Operation, Value
 from gradscribe.ir.flow import sources
 from gradscribe.primitives.control import LENT, REREAD, UNDEF, WRITTEN
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
+from gradscribe.primitives.raising import always_raises
 
 CHANGING = frozenset({STORE, ACCUMULATE, LENT, REREAD, WRITTEN})
 """Operations whose result is, or takes the place of, their first operand."""
@@ -46,7 +47,9 @@ def flowing(lowering: Lowering, value: Value) -> Iterator[Value]:
         elif value in lowering.loops.rows:
             yield lowering.loops.rows[value]
         return
-    yield from sources(definition, value)
+    found = sources(definition, value)
+    is_only = definition.primitive is IF and always_raises(definition.regions[1])
+    yield from [*found][:1] if is_only else found
 
 
 def may_be_undefined(lowering: Lowering, value: Value) -> bool:

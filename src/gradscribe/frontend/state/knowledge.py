@@ -297,16 +297,17 @@ class Kept:
     """The arrays that code which cannot be read was given, and may still have, with their handles
     (see `kept_memory`). held: what those hold, as far as the program knows. lost: those that have
     none, with what was made by the call that gave them away. calls: how many calls of such code
-    there were. keeps: whether the one that is lowered may keep what it is given. variables: those
-    of functions on the stack that it may look up (see `kept_variables`). lists: the containers
-    that it may keep, with the objects that it sees in their place (see
-    `opaque.lent_containers`). unsettled: what was stored to in a `try` when an exception came,
-    maybe; no other code may see it."""
+    there were; gives: whether one was given arrays that it may keep. keeps: whether the one that is
+    lowered may keep what it is given. variables: those of functions on the stack that it may look
+    up (see `kept_variables`). lists: the containers that it may keep, with the objects that it sees
+    in their place (see `opaque.lent_containers`). unsettled: what was stored to in a `try` when an
+    exception came, maybe; no other code may see it."""
 
     handles: dict[Storage, Handle] = field(default_factory=dict)
     held: dict[Storage, Value] = field(default_factory=dict)
     lost: dict[Storage, Value | None] = field(default_factory=dict)
     calls: int = 0
+    gives: bool = False
     keeps: bool = True
     variables: dict[Frame, Shared] = field(default_factory=dict)
     lists: dict[Storage, Any] = field(default_factory=dict)
@@ -359,11 +360,19 @@ class Statement:
 class Exceptions:
     """attempts: of each `try` around, in how many blocks it stands, and what it catches. handled:
     the exception that is being handled. partly: how many calls are being lowered that have stored
-    a part, or all, of what they store when they raise."""
+    a part, or all, of what they store when they raise. warned: whether this is in the block of a
+    `warnings.catch_warnings`, or of an `np.errstate` that makes errors of invalid values."""
 
     attempts: list[tuple[int, tuple[type[BaseException], ...]]] = field(default_factory=list)
     handled: Any = None
     partly: int = 0
+    warned: bool = False
+
+    @property
+    def heeds_warnings(self) -> bool:
+        """Whether the program catches, or takes down, the warnings that come here."""
+        caught = [cls for _, classes in self.attempts for cls in classes]
+        return self.warned or any(issubclass(cls, Warning) for cls in caught)
 
     @contextmanager
     def storing_partly(self) -> Iterator[None]:

@@ -54,7 +54,7 @@ def _prologue(function: Any, owner: str, shared: set[str]) -> list[Any]:
             gast.Name(name, gast.Load(), None, None),
             None,
         )
-        for name in sorted(shared & _parameters(function))
+        for name in sorted(shared & parameters(function))
     ]
     place = function.body[0]
     for node in (below for statement in (first, *given) for below in gast.walk(statement)):
@@ -87,7 +87,8 @@ def _declared(function: Any, kind: Any) -> set[str]:
     return {n for node in own_nodes(function) if isinstance(node, kind) for n in node.names}
 
 
-def _parameters(function: Any) -> set[str]:
+def parameters(function: Any) -> set[str]:
+    """The names of a function's parameters."""
     tree = function.args
     found = [*tree.posonlyargs, *tree.args, tree.vararg, *tree.kwonlyargs, tree.kwarg]
     return {parameter.id for parameter in found if parameter is not None}
@@ -97,7 +98,7 @@ def own_names(function: Any) -> set[str]:
     """The names of a function (gast) that are neither global nor those of a function around."""
     body = function.body if isinstance(function.body, list) else [function.body]
     outer = _declared(function, gast.Nonlocal) | _declared(function, gast.Global)
-    return _parameters(function) | (assigned_names(body) - outer)
+    return parameters(function) | (assigned_names(body) - outer)
 
 
 def _assigned_by_nested(function: Any) -> set[str]:

@@ -14,7 +14,7 @@ from gradscribe.ir.core import Block, Operation, Value
 from gradscribe.ir.types import BOOL, Array
 from gradscribe.primitives.conditions import bounds_of
 from gradscribe.primitives.control import CONSTANT, ENTER, EXIT, RESUMED
-from gradscribe.primitives.raising import is_attempt, is_strict
+from gradscribe.primitives.raising import always_raises, is_attempt, is_strict
 from gradscribe.transforms.adjoint.given import merge_result
 from gradscribe.transforms.adjoint.loop_scope import LoopScope
 from gradscribe.transforms.adjoint.projection import zero
@@ -56,7 +56,7 @@ def mirror_if(scope: Scope, operation: Operation, sweep: Sweep) -> None:
             sweep(side)
         side.builder.location = scope.builder.location
     _scatter_items(sides)
-    condition = scope.primal(_decision(scope, operation))
+    condition = _decision(scope, operation)
     results: list[Value] = []
     yields: tuple[list[Value], list[Value]] = ([], [])
     masked = scope.context.masked
@@ -108,17 +108,20 @@ def _presence(
 
 def _decision(scope: Scope, operation: Operation) -> Value:
     """What tells which side was taken: the condition; of a `try`, the result that is True on its
-    first side alone, for the condition is known only when an exception comes."""
+    first side alone, for the condition is known only when an exception comes (if it is handled by
+    raising another, nothing comes after that)."""
     if not is_attempt(operation):
-        return operation.operands[0]
+        return scope.primal(operation.operands[0])
+    if always_raises(operation.regions[1]):
+        return constant(scope.builder, True)
     definition = scope.context.structure.definition
     yields = zip(*(region.yields for region in operation.regions), strict=True)
     for result, sides in zip(operation.results, yields, strict=True):
         made = [definition.get(value) for value in sides]
         values = [a.attributes["value"] for a in made if a and a.primitive is CONSTANT]
         if result.type == BOOL and values == [True, False]:
-            return result
-    return scope.context.exports.completed(operation)
+            return scope.primal(result)
+    return scope.primal(scope.context.exports.completed(operation))
 
 
 @contextmanager

@@ -221,7 +221,7 @@ class _Body:
             self._depend_all([self._states[FILES]], self._managed)
 
     def _call(self, call: Operation) -> None:
-        contract = _contract(call)
+        contract = contract_of_call(call)
         given = list(filter(_carries, call.operands))
         for domain in contract.reads:
             self._depend(self._states[domain], call.result)
@@ -280,7 +280,8 @@ def refusing_misfits(operation: Operation) -> Iterator[None]:
         raise UnsupportedError(str(error), advice, operation.location) from error
 
 
-def _contract(call: Operation) -> Contract:
+def contract_of_call(call: Operation) -> Contract:
+    """What is known of a call of code that cannot be read."""
     callee, given = call.callee, call.attributes["args"]
     if call.primitive is ENTER:  # what the manager hands out may lead to what it was given
         return LEADS

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gradscribe.ir.core import Block, Function, Operation, Value, walk
+from gradscribe.primitives.contract_kinds import CODE
 from gradscribe.primitives.control import (
     ASSERT,
     ATTEMPT,
@@ -27,15 +28,20 @@ from gradscribe.primitives.control import (
     attempted,
     finally_done,
 )
+from gradscribe.primitives.raising import makes_exception
 from gradscribe.primitives.users_code import changing_making
+from gradscribe.transforms.analyses.opacity import contract_of_call
 from gradscribe.transforms.passes.sink import has_effect
 
 
 def silenced(function: Function) -> Function:
     """The same function, without the effects whose values nothing reads, and what they alone would
-    find in memory that they have kept."""
+    find in memory that they have kept. Where exceptions are handled, what may say which ones come
+    stays."""
     while any(o.primitive in (EFFECT, RENEW) for o in walk(function.body)):
         read = _read(function.body)
+        if any(o.primitive is CAUGHT for o in walk(function.body)):
+            read.update(v for o in walk(function.body) if _may_set(o) for v in o.results)
         body = _block(function.body, read)
         if body is function.body:
             break
@@ -64,6 +70,12 @@ def _is_silenced(operation: Operation, read: set[Value]) -> bool:
     if operation.primitive is RENEW:
         return operation.operands[0] not in read
     return operation.primitive is EFFECT and read.isdisjoint(operation.results)
+
+
+def _may_set(operation: Operation) -> bool:
+    """Whether this may change what other calls of unread code depend on."""
+    is_call = operation.primitive is EFFECT and not makes_exception(operation.callee)
+    return is_call and CODE in contract_of_call(operation).changes
 
 
 def _operation(operation: Operation, read: set[Value]) -> Operation:

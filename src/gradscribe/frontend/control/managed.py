@@ -1,8 +1,9 @@
-"""Context managers that may end an exception which comes in their block.
+"""A `with` of an object whose `__enter__` and `__exit__` are called, as Python defines it.
 
-Comes in: a `with` statement, its first manager and what is known of that. Goes out: whether
-leaving it may end an exception (where that cannot be read, it may); such a `with` is lowered as
-the `try` that Python defines it by.
+Comes in: a `with` statement, its first manager and what is known of that. Goes out: the same as a
+`try`. Its `finally` leaves the manager, if that does the same with an exception as without;
+otherwise a handler asks `__exit__` whether it ends the exception (where that cannot be read, it
+may).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from gradscribe.frontend.state.frame import RAISED
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes
 from gradscribe.frontend.structures.instances import class_of
-from gradscribe.frontend.syntax.shared_variables import own_nodes
+from gradscribe.frontend.syntax.shared_variables import own_nodes, parameters
 from gradscribe.frontend.syntax.source import Source, source_of
 from gradscribe.frontend.values.values import BoundMethod, Static
 from gradscribe.ir.core import Value
@@ -37,6 +38,12 @@ from gradscribe.primitives.contracts import contract_of_method
 
 _METHODS = {"enter": "__enter__", "leave": "__exit__"}
 _ENTERED = "handed_out = enter()"
+_FINALLY = """
+try:
+    pass
+finally:
+    leave(None, None, None)
+"""
 _PASSED = """
 failed = True
 if not leave(type(error), error, error.__traceback__):
@@ -48,9 +55,8 @@ if not failed:
 """
 
 
-def with_suppressing(lowering: Lowering, node: Any, manager: Any) -> None:
-    """A `with` of one manager, whose value this is, by Python's definition: a `try` whose handler
-    goes on if `__exit__` says so."""
+def with_managed(lowering: Lowering, node: Any, manager: Any) -> None:
+    """A `with` of one manager, whose value this is."""
     (item,) = node.items
     names = lowering.frame.names
     hidden = {
@@ -63,13 +69,19 @@ def with_suppressing(lowering: Lowering, node: Any, manager: Any) -> None:
 
     for name in ("enter", "leave"):
         names[hidden[name]] = special(lowering, item, manager, _METHODS[name])
-    names[hidden["failed"]] = Static(False)
     lowering.statements(written(_ENTERED))
     body = node.body
     if item.optional_vars is not None:
         (bound,) = written("target = handed_out")
         bound.targets = [item.optional_vars]
         body = [bound, *body]
+    if not is_suppressing(lowering, manager) and not _reads_exceptions(_class(manager)):
+        (tried,) = written(_FINALLY)
+        lowering.frame.source.replace(node, tried)
+        tried.body = body
+        lowering.statements([tried])
+        return
+    names[hidden["failed"]] = Static(False)
     handler = Handler((BaseException,), hidden["error"], written(_PASSED))
     Attempt(lowering, node, body, [handler], []).run()
     if RAISED not in lowering.frame.names:
@@ -107,16 +119,29 @@ _PASSING = (open, threading.Lock, decimal.localcontext, os.scandir)
 """Compiled functions that make managers which end no exception."""
 
 
+def is_known(lowering: Lowering, item: Any) -> bool:
+    """Whether entering and leaving this is known to do nothing to what the program reads, and to
+    end no exception."""
+    made = lowering.builder.definition(item) if isinstance(item, Value) else None
+    if made is not None and (made.callee is _OF_GENERATOR or _makes_known(made.callee)):
+        return not is_suppressing(lowering, item)
+    return all(contract_of_method(_class(item), name) != UNKNOWN for name in _METHODS.values())
+
+
 def is_suppressing(lowering: Lowering, item: Any) -> bool:
     """Whether what is entered may end an exception."""
-    if not isinstance(item, Value):
-        return may_suppress(class_of(item))
-    made = lowering.builder.definition(item)
+    made = lowering.builder.definition(item) if isinstance(item, Value) else None
     if made is not None and made.callee is _OF_GENERATOR:
         return generator_may_suppress(made.attributes["args"][0])
     if made is not None and not maker_may_suppress(made.callee):
         return False
-    return may_suppress(item.type.cls if isinstance(item.type, Opaque) else None)
+    return may_suppress(_class(item))
+
+
+def _class(item: Any) -> type | None:
+    if not isinstance(item, Value):
+        return class_of(item)
+    return item.type.cls if isinstance(item.type, Opaque) else None
 
 
 def may_suppress(cls: type | None) -> bool:
@@ -125,11 +150,8 @@ def may_suppress(cls: type | None) -> bool:
         return True
     if contract_of_method(cls, "__exit__") != UNKNOWN:
         return False
-    leaving = probe(cls, "__exit__")
-    method, source = method_of(leaving), _source(leaving)
-    node = source.node if source is not None else None
-    node = node if method is None else method.function.node
-    if node is None or isinstance(node, gast.Lambda):
+    node = _leaving(cls)
+    if node is None:
         return True
     returned = [n.value for n in gast.walk(node) if isinstance(n, gast.Return)]
     return not all(
@@ -138,13 +160,41 @@ def may_suppress(cls: type | None) -> bool:
     )
 
 
+def _reads_exceptions(cls: type | None) -> bool:
+    """Whether `__exit__` of this class reads what it is told of an exception."""
+    node = _leaving(cls)
+    if node is None:
+        return True
+    told = parameters(node) - {n.id for n in [*node.args.posonlyargs, *node.args.args][:1]}
+    return any(n.id in told for s in node.body for n in gast.walk(s) if isinstance(n, gast.Name))
+
+
+def _leaving(cls: type | None) -> Any:
+    """The statement that defines `__exit__` of this class, if it can be read."""
+    leaving = probe(cls, "__exit__")
+    method, source = method_of(leaving), _source(leaving)
+    node = source.node if source is not None else None
+    node = node if method is None else method.function.node
+    return None if isinstance(node, gast.Lambda) else node
+
+
 def maker_may_suppress(maker: Any) -> bool:
     """The same of what a function or class makes."""
     if isinstance(maker, type):
         return may_suppress(maker)
-    if probe(maker, "__code__") is probe(_nothing, "__code__"):
+    if _is_of_contextlib(maker):
         return generator_may_suppress(probe(maker, "__wrapped__"))
-    return not any(maker is known for known in _PASSING)
+    return not _makes_known(maker)
+
+
+def _makes_known(maker: Any) -> bool:
+    """Whether a function makes managers of which it is known what they do, or has been checked."""
+    return _is_of_contextlib(maker) or any(maker is known for known in _PASSING)
+
+
+def _is_of_contextlib(maker: Any) -> bool:
+    """Whether `contextlib.contextmanager` made this function."""
+    return probe(maker, "__code__") is probe(_nothing, "__code__")
 
 
 def generator_may_suppress(function: Any) -> bool:

@@ -130,7 +130,10 @@ class PlainRun:
         self.single = any(np.asarray(leaf).dtype == np.float32 for leaf in self.leaves)
         function = self.make()
         self.left = [_copied(args), _copied(args)]
-        self.values = [_seeded(function, left) for left in self.left]
+        self.values, self.worlds = [], []
+        for left in self.left:
+            self.values.append(_seeded(function, left))
+            self.worlds.append(_world(function))
         rng = np.random.default_rng(7)
         self.directions = [
             [rng.normal(size=np.shape(leaf)) for leaf in self.leaves] for _ in range(2)
@@ -163,8 +166,10 @@ def _seeded(function: Function, args: tuple[Any, ...]) -> Any:
 def check_reverse(run: PlainRun) -> None:
     given = _copied(run.args)
     active = tuple(i for i, arg in enumerate(given) if _leaves(arg))
-    value, found = _seeded(gs.value_and_grad(run.make(), argnums=active), given)
+    function = run.make()
+    value, found = _seeded(gs.value_and_grad(function, argnums=active), given)
     _check_value(value, run.values[0])
+    _check_world(function, run.worlds[0])
     _check_gradients(run, _leaves_of(found, [given[i] for i in active]))
     for path, before, after in _arrays(run.args, given):
         if not _same(before, after):
@@ -174,8 +179,10 @@ def check_reverse(run: PlainRun) -> None:
 def check_forward(run: PlainRun) -> None:
     direction = run.directions[0]
     tangents = _tangents(run.args, direction)
-    value, tangent = gs.jvp(run.make(), _copied(run.args), tangents)
+    function = run.make()
+    value, tangent = gs.jvp(function, _copied(run.args), tangents)
     _check_value(value, run.values[0])
+    _check_world(function, run.worlds[0])
     _check_slope(run, float(0.0 if tangent is None else tangent), direction)
 
 
@@ -205,11 +212,12 @@ def _with_tensors(
     args = _with_leaves(run.args, iter(given))
     value = _seeded(function, args)
     _check_value(_plain(value), run.values[call])
+    _check_world(getattr(function, "__wrapped__", function), run.worlds[call])
     for path, found, left in _arrays(args, run.left[call]):
         if not _same(_plain(found), left):
             raise Wrong(f"{path} is left as {found}, by plain Python as {left}")
     if isinstance(value, gs.Tensor) and value.requires_grad:
-        value.backward()
+        value.backward(retain_graph=True)  # the state may keep the graph
     return [_gradient_of(leaf) for leaf in leaves]
 
 
@@ -217,7 +225,7 @@ def _gradient_of(leaf: Any) -> Any:
     """Of a number that was given as it is: nothing that could be checked."""
     if not isinstance(leaf, gs.Tensor):
         return UNKNOWN
-    return np.zeros(leaf.shape) if leaf.grad is None else leaf.grad.numpy()
+    return np.zeros(leaf.shape) if leaf.grad is None else leaf.grad.numpy().copy()
 
 
 def _plain(value: Any) -> Any:
@@ -242,6 +250,41 @@ MODES = {
     "Tensors": check_tensors,
     "Hessian": check_hessian,
 }
+
+
+def _world(function: Function) -> str:
+    """What a program keeps in its module (its `world`): values, and which object is which."""
+    world = function.__globals__.get("world")
+    seen: dict[int, int] = {}
+
+    def told(value: Any) -> str:
+        value = _plain(value)
+        if isinstance(value, float | np.floating | int | bool | str | None):
+            return repr(value.item() if isinstance(value, np.generic) else value)
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            return repr(value.item())
+        if id(value) in seen:
+            return f"#{seen[id(value)]}"
+        seen[id(value)] = len(seen)
+        if isinstance(value, np.ndarray):
+            return f"{seen[id(value)]}:{value.tolist()}"
+        if isinstance(value, dict):
+            parts = [f"{key!r}: {told(item)}" for key, item in value.items()]
+        elif isinstance(value, list | tuple):
+            parts = list(map(told, value))
+        elif isinstance(value, set):
+            parts = sorted(map(repr, value))
+        else:
+            parts = [f"{name}={told(item)}" for name, item in sorted(vars(value).items())]
+        return f"{seen[id(value)]}:{type(value).__name__}({', '.join(parts)})"
+
+    return "" if world is None else told(world())
+
+
+def _check_world(function: Function, expected: str) -> None:
+    found = _world(function)
+    if found != expected:
+        raise Wrong(f"the module is left as {found}, by plain Python as {expected}")
 
 
 def _check_value(found: Any, expected: Any) -> None:

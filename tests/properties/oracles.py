@@ -40,7 +40,7 @@ def check(kind: str, text: str, seed: int) -> None:
     refuses it."""
     if kind in ("scratch", "border"):
         check_border(kind, text, seed)
-    elif kind == "references":
+    elif kind in ("references", "outside"):
         check_references(text, seed)
     else:
         check_program(text, seed)

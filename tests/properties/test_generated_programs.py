@@ -4,8 +4,8 @@ everything checks the same 2,016 in each run, in parts that run side by side, an
 counted is what is refused for its aliasing.
 
 Programs that call compiled code are a part of their own: refused is none into which no active value
-enters; the others may be. So may those with computed keys, and programs
-of references, names that lead to one object.
+enters; the others may be. So may those with computed keys, programs of references (names that lead
+to one object), and those about the state of a module.
 
 `make fuzz` runs 50,000 others, and idioms too.
 """
@@ -24,7 +24,7 @@ from tests.sampling import RUN, examples
 SEEDS = [RUN.draw] if RUN.thin else [0, 1, 2, 3]
 EACH = examples(72, 9)
 REFUSED = 1 if RUN.thin else 0
-APART = ("idioms", "scratch", "border", "keyed", "references")
+APART = ("idioms", "scratch", "border", "keyed", "references", "outside")
 
 
 @pytest.mark.parametrize("part", range(len(SEEDS)))
@@ -57,7 +57,13 @@ def test_generated_programs_are_differentiated_correctly(kind: str, part: int) -
 
 @pytest.mark.parametrize(
     ("kind", "whole", "sample"),
-    [("scratch", 60, 8), ("border", 60, 8), ("keyed", 60, 8), ("references", 100, 4)],
+    [
+        ("scratch", 60, 8),
+        ("border", 60, 8),
+        ("keyed", 60, 8),
+        ("references", 100, 4),
+        ("outside", 60, 3),
+    ],
 )
 def test_generated_programs_are_right_or_refused(kind: str, whole: int, sample: int) -> None:
     @seed(SEEDS[0])

@@ -24,6 +24,7 @@ from tests.properties.grammar import (  # noqa: F401
     language,
     stores,
 )
+from tests.properties.grammar.outside import Outside
 from tests.properties.grammar.references import References
 from tests.properties.grammar.writer import LENGTH, ROWS, Writer
 
@@ -61,14 +62,17 @@ KINDS = {
     ),
     "keyed": frozenset({"assignments", "branches", "keyed"}),
     "references": frozenset(),
+    "outside": frozenset(),
 }
+
+
+WRITERS = {"references": References, "outside": Outside}
 
 
 @st.composite
 def programs(draw: Any, kind: str) -> str:
     """Source text of a function `program(x, A, s, n)` that returns a number."""
-    writer = References if kind == "references" else Writer
-    return writer(draw, KINDS[kind]).program()
+    return WRITERS.get(kind, Writer)(draw, KINDS[kind]).program()
 
 
 def compiled(text: str) -> Any:

@@ -52,10 +52,17 @@ class Lent:
         self.item = item
 
     def __enter__(self):
+        self.enter(self.item)
         return self.item
 
     def __exit__(self, *_):
-        return False
+        self.leave(self.item)
+
+    def enter(self, item):
+        pass
+
+    def leave(self, item):
+        pass
 
 
 def pick(c, a, b):

@@ -9,7 +9,9 @@ each name is read.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tests.properties.grammar import reference_forms as forms
 from tests.properties.grammar.writer import Writer
@@ -38,17 +40,26 @@ class References(Writer):
     """Writes one program of references."""
 
     sizes = (2, 3, 4, 5, 6, 7)
+    compound: Sequence[Any] = ()
+    main: Sequence[str] = MAIN
 
     def program(self) -> str:
-        kinds = [self.pick(MAIN), self.pick(MAIN)]
+        self.compound = COMPOUND
+        self.choose_kinds()
+        return self.function(Names(), 2)
+
+    def choose_kinds(self) -> None:
+        kinds = [self.pick(self.main), self.pick(self.main)]
         needed = [other for kind in kinds for other in NEEDS.get(kind, ())]
         self.kinds = list(dict.fromkeys(["vector", *needed, *kinds]))
+
+    def function(self, names: Names, each: int) -> str:
+        """The program, with a function about these names and so many new ones of each kind."""
         self.emit(0, "def program(x, A, s, n):")
         if self.flip():  # what the caller has is not read later
             self.emit(1, "x, A = 1.0 * x, 1.0 * A")
-        names = Names()
         for kind in self.kinds:
-            for _ in range(2):
+            for _ in range(each):
                 self.bind(names, self.new_name(kind), kind, self.form(names, forms.NEW[kind]))
         for _ in range(self.pick(self.sizes)):
             self.statement(names)
@@ -117,9 +128,9 @@ class References(Writer):
     # -- statements --------------------------------------------------------------------------
 
     def statement(self, names: Names) -> None:
-        compound = COMPOUND if names.depth < 3 else []
-        calls = [References.call] if names.actions else []
-        simple = [References.binding, References.change] * 4
+        compound = self.compound if names.depth < 3 else ()
+        calls = [type(self).call] if names.actions else []
+        simple = [type(self).binding, type(self).change] * 4
         self.pick([*simple, *calls, *compound])(self, names)
 
     def nested(self, names: Names) -> Names:
@@ -232,7 +243,8 @@ def function(writer: References, names: Names) -> None:
     name, kind = writer.name("f"), writer.kind(names)
     inner = names.inner()
     inner.depth = names.depth + 1
-    q, form = writer.name("q"), writer.pick(["captured", "default", "nonlocal"])
+    own = ["nonlocal"] if writer.own(names, kind) else []
+    q, form = writer.name("q"), writer.pick(["captured", "default", *own])
     if form == "default":
         writer.emit(names.depth, f"def {name}({q}={writer.reference(names, kind)}):")
         inner.known[kind].append(q)
@@ -264,10 +276,11 @@ def attempt(writer: References, names: Names) -> None:
         writer.nested(names)
 
 
-def lent(writer: References, names: Names) -> None:
-    kind, name = writer.kind(names), writer.name("q")
+def lent(writer: References, names: Names, kind: str = "", manager: str = "") -> None:
+    kind, name = kind or writer.kind(names), writer.name("q")
     inner = names.inner()
-    writer.emit(names.depth, f"with Lent({writer.value(names, kind)}) as {name}:")
+    manager = manager or f"Lent({writer.value(names, kind)})"
+    writer.emit(names.depth, f"with {manager} as {name}:")
     inner.known[kind].append(name)
     writer.change(inner, kind)
     if writer.flip():

@@ -237,14 +237,16 @@ def test_tables_are_arrays_for_numpy_in_recorded_runs():
 def test_what_is_one_of_several_arrays_is_left_itself(n, with_tensors):
     first, second = np.zeros(2), np.ones(2)
     state, task = {"now": first, "before": second}, Task()
-    task.held = second
+    task.held, task.rows, rows = second, [1.0], [2.0, 3.0]
+    old = task.rows
 
     def chosen(x, n):
         if n > 1:
             state["now"], state["before"] = state["before"], state["now"]
+            task.rows = rows
         for _ in range(n):
             task.held = first
-        return np.sum(x * state["now"] + task.held)
+        return np.sum(x * state["now"] + task.held) + task.rows[0]
 
     expected = (second, first) if n > 1 else (first, second)
     if with_tensors:
@@ -254,3 +256,4 @@ def test_what_is_one_of_several_arrays_is_left_itself(n, with_tensors):
     assert state["now"] is expected[0]
     assert state["before"] is expected[1]
     assert task.held is (first if n else second)
+    assert task.rows is (rows if n > 1 else old)

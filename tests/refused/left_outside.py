@@ -95,6 +95,20 @@ def changed_and_left_or_not(x, n):
     return np.sum(CHOSEN["one"] * x)
 
 
+NUMBERED = {"one": {"a": 1.0}, "two": {"a": 2.0}}
+
+
+@refused(
+    "it may be one of several lists, dicts or objects, which is known at run time only",
+    np.ones(2),
+    3,
+)
+def a_dict_under_another_key(x, n):
+    if n > 1:
+        NUMBERED["one"] = NUMBERED["two"]
+    return np.sum(NUMBERED["one"]["a"] * x)
+
+
 def kept_row_by_row(rows):
     if np.ndim(rows) == 1:
         LOG.append(rows)

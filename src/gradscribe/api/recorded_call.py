@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -218,7 +218,7 @@ class _Call:
                 for position, leaf in enumerate(given)
             ]
         if self._has_lists:
-            new: Sequence[Any] = _call_with_lists(self._derivatives, recorded, given)
+            new: Sequence[Any] = _call_with_lists(self._derivatives, recorded, given, leaves)
         else:
             new = apply_compiled(self._kernel, recorded)
         if self._leaves_given:
@@ -294,17 +294,23 @@ def _as_it_was(leaf: Any, with_items: bool) -> Any:
 
 
 def _call_with_lists(
-    derivatives: Derivatives, leaves: Sequence[Any], originals: Sequence[Any]
+    derivatives: Derivatives,
+    leaves: Sequence[Any],
+    originals: Sequence[Any],
+    as_given: Sequence[Any],
 ) -> list[Any]:
     """Run once, so that the lengths of the lists that come out are known, then record.
 
-    originals: what the leaves are, where they are copies; an item of those may come out.
+    originals: what the leaves are, where they are copies; an item of those may come out. as_given:
+    the callers' own; a list among those may come out.
     """
-    made: dict[int, Any] = {}
-    values = [unwrapped(leaf, made) for leaf in leaves]
+    known: dict[int, Any] = {}
+    values = [unwrapped(leaf, known) for leaf in leaves]
     drawing = Drawing(derivatives.effects)
     states = drawing.states(values) if drawing else None
     out, record = derivatives.forward(*values)
+    lists = dict(_lists(values, as_given))
+    left = [lists.get(id(leaf)) for leaf in out]
     given = items_of(values)
     out = tuple([_separated(leaf, given) for leaf in out])
     trees, out_trees = ([flatten(leaf)[0] for leaf in all_] for all_ in (leaves, out))
@@ -321,7 +327,16 @@ def _call_with_lists(
             for value, result in wrapped
         ]
     )
-    return [unflatten(tree, results) for tree in adapted.out_trees]
+    made = [unflatten(tree, results) for tree in adapted.out_trees]
+    return [new if itself is None else itself for new, itself in zip(made, left, strict=True)]
+
+
+def _lists(values: Sequence[Any], as_given: Sequence[Any]) -> Iterator[tuple[int, list[Any]]]:
+    """The lists among these, and in them, by the identity of what was computed with."""
+    for value, leaf in zip(values, as_given, strict=True):
+        if isinstance(value, list):
+            yield id(value), leaf
+            yield from _lists(value, leaf)
 
 
 _COUNTS = (int, np.integer)

@@ -7,7 +7,7 @@ hold in the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from gradscribe.frontend.boundary.results import (
     leaves_held,
     leaves_of,
     objects_shown,
+    refuse_joined,
     result_tree,
 )
 from gradscribe.frontend.interface import (
@@ -179,17 +180,25 @@ def effects_of(
 
 
 def _itself(lowering: Lowering, value: Value, item: Any) -> Value:
-    """What is left outside, where it may be an array from there: that array itself, no copy."""
-    storage, entered = item.storage if isinstance(item, Ref) else None, lowering.outside.entered
-    found = [one for one in storage.reached if one in entered] if storage is not None else []
+    """What is left outside, where it may be an array or list from there: that itself, no copy."""
+    if not isinstance(item, (Ref, ListRef)):
+        return value
+    found = [one for one in item.storage.reached if one in lowering.outside.entered]
+    _refuse_changed(lowering, [one for one in found if one is not item.storage])
+    return lowering.plain(LEFT, {"x": value}, name=value.name) if found else value
+
+
+def _refuse_changed(lowering: Lowering, found: Iterable[Storage]) -> None:
+    """Refuse to leave outside what may be one of these arrays or lists from there, if that is
+    stored to: what is left is the value that it had."""
+    entered = lowering.outside.entered
     for one in found:
-        if one is not storage and lowering.contents.get(one, entered[one]) is not entered[one]:
+        if one in entered and lowering.contents.get(one, entered[one]) is not entered[one]:
             raise UnsupportedError(
                 f"what this function leaves outside may be `{one.name}`, which it stores to",
                 "leave a copy there",
                 lowering.builder.location,
             )
-    return lowering.plain(LEFT, {"x": value}, name=value.name) if found else value
 
 
 def _changes(
@@ -204,6 +213,7 @@ def _changes(
         if isinstance(contents, Value):
             rearranged = item.storage in lowering.changes.rearranged
             if rearranged and item.storage in lowering.outside.entered:
+                _refuse_changed(lowering, item.storage.holds - {item.storage})
                 contents = lowering.plain(LEFT, {"x": contents}, name=item.storage.name)
             change = Change(item.argument, item.steps, LEAF, item.leaf, rearranged)
             yield change, (contents,), (None,)
@@ -211,6 +221,9 @@ def _changes(
         container = (DictRef if isinstance(contents, dict) else ListRef)(item.storage)
         made = objects_shown(lowering)
         made.pop(item.storage, None)
+        items = contents.values() if isinstance(contents, dict) else contents
+        for below in items:
+            refuse_joined(lowering, below)
         tree, values = result_tree(lowering, container, made)
         change = Change(item.argument, item.steps, tree, item.leaf, True)
         yield change, values, tuple(leaves_of(lowering, container, made))

@@ -120,6 +120,7 @@ def held(lowering: Lowering, item: Any, where: str) -> tuple[Tree, list[Value]]:
     why = "it is not there on every path"
     try:
         if not isinstance(item, Unbound):
+            refuse_joined(lowering, item)
             tree, values = result_tree(lowering, item, objects_shown(lowering))
             if not any(may_be_undefined(lowering, value) for value in values):
                 return tree, values
@@ -130,6 +131,23 @@ def held(lowering: Lowering, item: Any, where: str) -> tuple[Tree, list[Value]]:
         "store numbers, arrays, or lists, tuples and dicts of them, on every path",
         lowering.builder.location,
     )
+
+
+def refuse_joined(lowering: Lowering, item: Any) -> None:
+    """Refuse a container whose items are known one by one, if it may be one from outside: it would
+    be made anew."""
+    parts, storage = parts_of(item, lowering.contents), getattr(item, "storage", None)
+    if parts is None:
+        return
+    entered = lowering.outside.entered
+    if storage is not None and not storage.overlaps.isdisjoint(entered.keys() - {storage}):
+        raise UnsupportedError(
+            "it may be one of several lists, dicts or objects, which is known at run time only",
+            "store it on every path, or a copy of it",
+            lowering.builder.location,
+        )
+    for part in parts.items:
+        refuse_joined(lowering, part)
 
 
 def objects_shown(lowering: Lowering) -> dict[Storage, Value]:

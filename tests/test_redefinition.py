@@ -3,6 +3,7 @@ the program as it is then."""
 
 from __future__ import annotations
 
+import collections
 import copy
 import dataclasses
 import functools
@@ -10,6 +11,7 @@ import linecache
 import os
 import string
 import sys
+import types
 import typing
 from collections.abc import Callable
 from typing import Any
@@ -540,3 +542,35 @@ def test_the_places_of_a_pattern() -> None:
     assert gradient(np.ones(2)).tolist() == [2.0, 1.0]
     Point.__match_args__ = ("b", "a")
     assert gradient(np.ones(2)).tolist() == [1.0, 2.0]
+
+
+class Device:
+    def __init__(self):
+        self.weights = np.ones(2)
+
+    @property
+    def parts(self):
+        raise RuntimeError("it is not connected")
+
+
+def test_of_other_objects_nothing_is_read_that_the_program_does_not_read():
+    def of_parts(held):
+        return lambda x: np.sum(held.parts.a * x) + np.sum(held.parts.b * x)
+
+    def of_weights(held):
+        return lambda x: np.sum(held.weights * x)
+
+    def of_first(held):
+        return lambda x: np.sum(held[0].a * x) + np.sum(held[0].b * x)
+
+    def of_named(held):
+        return lambda x: np.sum(held["weights"] * x)
+
+    x, parts = np.ones(2), types.SimpleNamespace(a=np.ones(2), b=np.ones(2))
+    for transform in (gs.jacfwd, gs.hessian, gs.grad):
+        transform(of_parts(types.SimpleNamespace(parts=parts)))(x)
+        transform(of_weights(Device()))(x)
+        made = collections.defaultdict(lambda: np.ones(2), weights=np.ones(2))
+        transform(of_first([parts]))(x)
+        transform(of_named(made))(x)
+        assert list(made) == ["weights"]

@@ -1,6 +1,6 @@
 """What a function stores outside in a recorded run is plain when the run is over."""
 
-from collections import deque
+from collections import Counter, deque
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -141,3 +141,54 @@ def test_what_an_inner_run_leaves_is_a_value_of_the_outer_one():
         return np.sum(kept[0] * x)
 
     assert gs.grad(outer, compile=False)(np.array([2.0, 3.0])).tolist() == [4.0, 6.0]
+
+
+class Adding(dict):
+    updates = 0
+
+    def update(self, *args, **kwargs):
+        self.updates += 1
+        super().update(*args, **kwargs)
+
+
+class Counting(list):
+    stores = 0
+
+    def __setitem__(self, position, item):
+        self.stores += 1
+        super().__setitem__(position, item)
+
+
+def test_methods_of_derived_containers_are_left_alone():
+    counter, table, rows = Counter(), Adding(a=1.0), Counting([1.0, 2.0])
+
+    def counted(x):
+        for i in range(len(x)):
+            counter[i % 2] += x[i]
+        table["a"] = table["a"] * x[0]
+        rows[0] = rows[1] * x[1]
+        return counter[0] * counter[1] * rows[0] * table["a"]
+
+    def left():
+        return dict(counter), dict(table), list(rows), table.updates, rows.stores
+
+    x = np.array([1.1, 1.2, 1.3])
+    expected = counted(x), left()
+    counter.clear()
+    table["a"], rows[:] = 1.0, [1.0, 2.0]
+    rows.stores = 0
+    value, _ = gs.value_and_grad(counted, compile=False)(x)
+    assert (value, left()) == expected
+
+
+@pytest.mark.parametrize("name", ["copy", "sum", "tolist", "__len__"])
+def test_methods_of_arrays_are_those_of_plain_ones_afterwards(name):
+    kept = []
+
+    def keeping(x):
+        y = x * 2
+        kept.append(getattr(y, name))
+        return np.sum(y)
+
+    gs.grad(keeping, compile=False)(np.array([1.0, 2.0]))
+    np.testing.assert_array_equal(kept[0](), getattr(np.array([2.0, 4.0]), name)())

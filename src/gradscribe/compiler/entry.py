@@ -31,9 +31,7 @@ Values = tuple[Any, ...]
 
 _MATCH = """
 def match(a):
-    try:{shared}
-        if not ({dependencies}):
-            return None
+    try:{dependencies}
         a += ({captured})
         return a if {conditions} else None
     except (AttributeError, KeyError, IndexError, ValueError, TypeError):
@@ -71,8 +69,7 @@ class Entry:
 
     def _matcher(self, guards: Iterable[Guard]) -> Callable[[Values], Values | None]:
         names = self._names()
-        shared = list(names.share(list(self._paths())))
-        dependencies = [_CHECKS[d.kind](names, d) for d in self.dependencies]
+        checked = "".join(f"\n        {line}" for line in self._checked(names))
         conditions = [
             f"key_of({argument(self.arguments + i)}) == {names.of(key)}"
             for i, key in enumerate(self.capture_keys)
@@ -83,14 +80,28 @@ class Entry:
         conditions += [f"lies_in_order({self.leaves[leaf]})" for leaf in self.contiguous]
         conditions += [f"not lies_in_order({self.leaves[leaf]})" for leaf in self.otherwise]
         text = _MATCH.format(
-            shared="".join(f"\n        {line}" for line in shared),
-            dependencies=" and ".join(dependencies) or "True",
+            dependencies=checked,
             captured="".join(f"{names.path(capture.path)}, " for capture in self.captures),
             conditions=" and ".join(conditions) or "True",
         )
         exec(text, names.namespace)
         match: Callable[[Values], Values | None] = names.namespace["match"]
         return match
+
+    def _checked(self, names: _Names) -> Iterator[str]:
+        """Statements that check the dependencies: what an object is, before something of it is
+        read. Another function's may have a property there, or make an item that is asked for."""
+        named = list(names.share(list(self._paths())))
+        depths = {_depth(dependency) for dependency in self.dependencies}
+        for depth in sorted(depths.union(depth for depth, _ in named)):
+            yield from (line for at, line in named if at == depth)
+            checks = [
+                _CHECKS[dependency.kind](names, dependency)
+                for dependency in self.dependencies
+                if _depth(dependency) == depth
+            ]
+            if checks:
+                yield f"if not ({' and '.join(checks)}): return None"
 
     def refuse_unsteady(self, values: Values, location: Location | None) -> NoReturn:
         """Refuse what does not hold even for the call that the lowering was made for: an object
@@ -126,6 +137,16 @@ class Entry:
             if dependency.kind == "distinct":
                 yield from dependency.value
         yield from (capture.path for capture in self.captures)
+
+
+def _depth(dependency: Dependency) -> int:
+    """How many steps lead to what is checked."""
+    paths = [dependency.path]
+    if dependency.kind in ("same", "other"):
+        paths.append(dependency.value)
+    if dependency.kind == "distinct":
+        paths += dependency.value
+    return max(len(path.steps) for path in paths)
 
 
 def _beginnings(path: AccessPath) -> Iterator[AccessPath]:
@@ -196,15 +217,16 @@ class _Names:
             self.namespace[name] = value
         return name
 
-    def share(self, paths: Sequence[AccessPath]) -> Iterator[str]:
-        """Statements that name the objects through which several of these paths lead."""
+    def share(self, paths: Sequence[AccessPath]) -> Iterator[tuple[int, str]]:
+        """Statements that name the objects through which several of these paths lead, each with
+        how many steps lead there."""
         begun = [begin for path in paths for begin in _beginnings(path)]
         often = Counter(begin.place for begin in begun)
         for begin in sorted(begun, key=lambda begin: len(begin.steps)):
             if often[begin.place] > 1 and begin.place not in self._shared:
                 text = self.path(begin)
                 name = self._shared[begin.place] = f"s{len(self._shared)}"
-                yield f"{name} = {text}"
+                yield len(begin.steps), f"{name} = {text}"
 
     def path(self, path: AccessPath) -> str:
         """The expression for what a path leads to."""

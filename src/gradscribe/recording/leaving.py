@@ -12,7 +12,7 @@ import gc
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
-from types import CellType
+from types import CellType, MethodType
 from typing import Any
 from weakref import ref
 
@@ -98,31 +98,45 @@ def unwrap(created: Sequence[ref[Any]]) -> None:
     if not left:
         return
     known = {id(value): _unwrapped(value) for value in left}
-    tuples = _tuples_of(left)
-    inner = {id(holder): holder for holder in tuples}
-    for holder in tuples:
+    fixed = _fixed_holders(left)
+    inner = {id(holder): holder for holder in fixed}
+    for holder in fixed:
         _renew(holder, inner, known)
-    held = [*left, *tuples]
-    own = {id(left), id(tuples), id(inner), id(held)}
+    held = [*left, *fixed]
+    own = {id(left), id(fixed), id(inner), id(held)}
     for holder in gc.get_referrers(*held):
         if id(holder) not in own:
             _replace(holder, known)
 
 
-def _tuples_of(left: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """The tuples that hold these, or hold such tuples."""
-    found: dict[int, tuple[Any, ...]] = {}
+def _fixed_holders(left: Sequence[Any]) -> list[Any]:
+    """The tuples and bound methods that hold these, or hold such tuples."""
+    found: dict[int, Any] = {}
     pending: Sequence[Any] = left
     mark = object()  # of the tuple of arguments, which is none of these
     while pending:
-        holders = [h for h in gc.get_referrers(mark, *pending) if isinstance(h, tuple)]
-        pending = [h for h in holders if id(h) not in found and not any(i is mark for i in h)]
+        holders = [h for h in gc.get_referrers(mark, *pending) if isinstance(h, _FIXED)]
+        pending = [h for h in holders if id(h) not in found and not _holds(h, mark)]
         found.update({id(holder): holder for holder in pending})
     return list(found.values())
 
 
-def _renew(holder: tuple[Any, ...], inner: dict[int, Any], known: dict[int, Any]) -> None:
-    """Enter the tuple of plain values that takes the place of one."""
+_FIXED = (tuple, MethodType)
+
+
+def _holds(holder: Any, item: Any) -> bool:
+    return isinstance(holder, tuple) and any(one is item for one in holder)
+
+
+def _renew(holder: Any, inner: dict[int, Any], known: dict[int, Any]) -> None:
+    """Enter the tuple of plain values, or the method of one, that takes the place of one."""
+    if isinstance(holder, MethodType):
+        owner, found = holder.__self__, vars(type(holder.__self__)).items()
+        names = [name for name, function in found if function is holder.__func__]
+        known[id(holder)] = (
+            getattr(known.get(id(owner), owner), names[0], None) if names else holder
+        )
+        return
     for item in holder:
         if id(item) in inner and id(item) not in known:
             _renew(item, inner, known)
@@ -156,19 +170,20 @@ def _replace(holder: Any, known: dict[int, Any]) -> None:
 
 
 def _in_sequence(holder: Any, known: dict[int, Any]) -> None:
-    for position, item in enumerate(holder):
+    cls: Any = list if isinstance(holder, list) else deque  # a derived class may do more
+    for position, item in enumerate(cls.__iter__(holder)):
         if id(item) in known:
-            holder[position] = known[id(item)]
+            cls.__setitem__(holder, position, known[id(item)])
 
 
 def _in_dict(holder: Any, known: dict[int, Any]) -> None:
-    found = {key: known[id(item)] for key, item in holder.items() if id(item) in known}
+    found = {k: known[id(item)] for k, item in dict.items(holder) if id(item) in known}
     for cls in filter(lambda one: isinstance(one, type), gc.get_referrers(holder)):
         if any(names is holder for names in gc.get_referents(vars(cls))):
             for name in found:  # a class remembers what its attributes are
                 type.__setattr__(cls, name, found[name])
             return
-    holder.update(found)
+    dict.update(holder, found)  # that of a derived class may add, as that of a Counter
 
 
 def _in_cell(holder: CellType, known: dict[int, Any]) -> None:

@@ -133,11 +133,11 @@ def held(lowering: Lowering, item: Any, where: str) -> tuple[Tree, list[Value]]:
     )
 
 
-def refuse_joined(lowering: Lowering, item: Any) -> None:
+def refuse_joined(lowering: Lowering, item: Any, around: frozenset[Storage] = frozenset()) -> None:
     """Refuse a container whose items are known one by one, if it may be one from outside: it would
-    be made anew."""
+    be made anew. around: those that hold it."""
     parts, storage = parts_of(item, lowering.contents), getattr(item, "storage", None)
-    if parts is None:
+    if parts is None or storage in around:
         return
     entered = lowering.outside.entered
     if storage is not None and not storage.overlaps.isdisjoint(entered.keys() - {storage}):
@@ -147,7 +147,7 @@ def refuse_joined(lowering: Lowering, item: Any) -> None:
             lowering.builder.location,
         )
     for part in parts.items:
-        refuse_joined(lowering, part)
+        refuse_joined(lowering, part, around if storage is None else around | {storage})
 
 
 def objects_shown(lowering: Lowering) -> dict[Storage, Value]:

@@ -147,7 +147,7 @@ def node_of(value: Any) -> tuple[Node, list[Any]] | None:
         return Node(cls, (LEAF,) * len(value)), list(value)
     if cls is dict:
         return Node(cls, (LEAF,) * len(value), tuple(value)), list(value.values())
-    if isinstance(value, tuple) and hasattr(cls, "_fields"):
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return Node(cls, (LEAF,) * len(value), cls._fields), list(value)
     if is_dataclass(cls):
         names = tuple(f.name for f in dataclasses.fields(value))

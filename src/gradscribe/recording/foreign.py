@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import GradscribeError
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import is_a, probe
 from gradscribe.recording import exits
 from gradscribe.recording.arrays import is_active, is_recorded
 from gradscribe.recording.levels import refused
@@ -79,14 +79,14 @@ def leads_to_active(start: Any) -> bool:
         if is_recorded(value):
             if is_active(value):
                 return True
-        elif id(value) not in seen and not isinstance(value, _LEADING_ANYWHERE):
+        elif id(value) not in seen and not is_a(value, _LEADING_ANYWHERE):
             seen.add(id(value))
             pending += _held(value)
     return False
 
 
 def _held(value: Any) -> Iterator[Any]:
-    if isinstance(value, np.ndarray):
+    if is_a(value, np.ndarray):
         return iter(value.flat if value.dtype == object else ())
     return iter(gc.get_referents(value))
 

@@ -19,6 +19,7 @@ from weakref import ref
 import numpy as np
 
 from gradscribe.errors import GradscribeError, UnsupportedError
+from gradscribe.ir.probing import is_a
 from gradscribe.recording import classes
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber
 from gradscribe.recording.levels import (
@@ -115,7 +116,7 @@ def _fixed_holders(left: Sequence[Any]) -> list[Any]:
     pending: Sequence[Any] = left
     mark = object()  # of the tuple of arguments, which is none of these
     while pending:
-        holders = [h for h in gc.get_referrers(mark, *pending) if isinstance(h, _FIXED)]
+        holders = [h for h in gc.get_referrers(mark, *pending) if is_a(h, _FIXED)]
         pending = [h for h in holders if id(h) not in found and not _holds(h, mark)]
         found.update({id(holder): holder for holder in pending})
     return list(found.values())
@@ -125,12 +126,12 @@ _FIXED = (tuple, MethodType)
 
 
 def _holds(holder: Any, item: Any) -> bool:
-    return isinstance(holder, tuple) and any(one is item for one in holder)
+    return is_a(holder, tuple) and any(one is item for one in holder)
 
 
 def _renew(holder: Any, inner: dict[int, Any], known: dict[int, Any]) -> None:
     """Enter the tuple of plain values, or the method of one, that takes the place of one."""
-    if isinstance(holder, MethodType):
+    if is_a(holder, MethodType):
         owner, found = holder.__self__, vars(type(holder.__self__)).items()
         names = [name for name, function in found if function is holder.__func__]
         known[id(holder)] = (
@@ -159,18 +160,18 @@ def _replace(holder: Any, known: dict[int, Any]) -> None:
     replace = _REPLACING.get(type(holder))
     if replace is not None:
         replace(holder, known)
-    elif isinstance(holder, (list, deque)):
+    elif is_a(holder, (list, deque)):
         _in_sequence(holder, known)
-    elif isinstance(holder, dict):
+    elif is_a(holder, dict):
         _in_dict(holder, known)
-    elif isinstance(holder, BaseException) and id(holder.args) in known:
+    elif is_a(holder, BaseException) and id(holder.args) in known:
         holder.args = known[id(holder.args)]
-    elif not isinstance(holder, (RecordedArray, RecordedNumber, tuple)):
+    elif not is_a(holder, (RecordedArray, RecordedNumber, tuple)):
         _in_attributes(holder, known)
 
 
 def _in_sequence(holder: Any, known: dict[int, Any]) -> None:
-    cls: Any = list if isinstance(holder, list) else deque  # a derived class may do more
+    cls: Any = list if is_a(holder, list) else deque  # a derived class may do more
     for position, item in enumerate(cls.__iter__(holder)):
         if id(item) in known:
             cls.__setitem__(holder, position, known[id(item)])

@@ -20,6 +20,7 @@ from gradscribe.compiler.leaves import zero_like
 from gradscribe.errors import AliasingError, ArgumentError, GradscribeError
 from gradscribe.ir.held import HOLD_NOTHING, reached
 from gradscribe.ir.overlaps import copied, copied_together, share_memory
+from gradscribe.ir.probing import is_a
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.primitives.argument_trees import is_same
 from gradscribe.recording import exits, foreign, methods
@@ -70,7 +71,7 @@ class Point:
             flags = [chosen] * len(leaves) if isinstance(chosen, bool) else list(chosen)
             for leaf, flag in zip(leaves, flags, strict=True):
                 if flag and is_differentiable(plain(present(leaf))):
-                    if isinstance(leaf, np.ndarray) and not is_recorded(leaf):
+                    if is_a(leaf, np.ndarray) and not is_recorded(leaf):
                         check_class(leaf)
                     self.active.append(len(self.leaves))
                 if _is_read_only(leaf):
@@ -94,7 +95,7 @@ class Point:
     def inputs(self) -> dict[int, Any]:
         """The active leaves, as values that nobody changes: copies of the caller's arrays."""
         own = ((i, self.leaves[i]) for i in self.active)
-        return {i: copied(x) if isinstance(x, np.ndarray) else x for i, x in own}
+        return {i: copied(x) if is_a(x, np.ndarray) else x for i, x in own}
 
     def refuse_changed(self, inputs: Mapping[int, Any]) -> None:
         """Refuse a run that has changed an active array of the caller's, under another name."""
@@ -155,7 +156,7 @@ class Copies:
         """What the run gets for a leaf that is not differentiated."""
         if type(leaf) is Traced:
             return shown(leaf)
-        if not isinstance(leaf, np.ndarray):
+        if not is_a(leaf, np.ndarray):
             return leaf
         if id(leaf) not in self._made:
             self._made[id(leaf)] = copied(leaf)
@@ -167,7 +168,7 @@ def _sharing(leaves: Sequence[Any]) -> list[list[int]]:
     groups: list[list[int]] = []
     for i, leaf in enumerate(leaves):
         array = plain(leaf)
-        if not isinstance(array, np.ndarray) or not array.size:
+        if not is_a(array, np.ndarray) or not array.size:
             continue
         near = [g for g in groups if any(share_memory(array, plain(leaves[j])) for j in g)]
         groups = [group for group in groups if group not in near]
@@ -178,7 +179,7 @@ def _sharing(leaves: Sequence[Any]) -> list[list[int]]:
 def _is_read_only(leaf: Any) -> bool:
     if type(leaf) is RecordedArray:
         return not leaf._writeable
-    return isinstance(leaf, np.ndarray) and not is_recorded(leaf) and not leaf.flags.writeable
+    return is_a(leaf, np.ndarray) and not is_recorded(leaf) and not leaf.flags.writeable
 
 
 def _set_read_only(leaf: Any) -> None:
@@ -334,7 +335,7 @@ def _flat(out: Any) -> tuple[Any, list[Any]]:
 
 def _holds_recorded(value: Any) -> bool:
     """Whether a leaf of a result is an object that holds values of a run."""
-    if type(value) is Traced or isinstance(value, HOLD_NOTHING):
+    if type(value) is Traced or is_a(value, HOLD_NOTHING):
         return False
     return any(map(is_recorded, reached(value)))
 
@@ -348,7 +349,7 @@ def _without_structure(value: Any) -> ArgumentError:
 
 
 def _value(leaf: Any) -> Any:
-    if isinstance(leaf, np.ndarray) and not is_recorded(leaf) and leaf.dtype == object:
+    if is_a(leaf, np.ndarray) and not is_recorded(leaf) and leaf.dtype == object:
         return value_of_array(leaf)
     return present(leaf)
 
@@ -374,4 +375,4 @@ def given(value: Any) -> Any:
     """A value as the caller gets it: of a run around this one, or plain and its own."""
     if type(value) is Traced:
         return shown(value)
-    return value.copy(order="K") if isinstance(value, np.ndarray) else value
+    return value.copy(order="K") if is_a(value, np.ndarray) else value

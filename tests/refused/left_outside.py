@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+
 import numpy as np
 
 import gradscribe as gs
@@ -107,6 +109,18 @@ def a_dict_under_another_key(x, n):
     if n > 1:
         NUMBERED["one"] = NUMBERED["two"]
     return np.sum(NUMBERED["one"]["a"] * x)
+
+
+FILE = tempfile.NamedTemporaryFile()  # noqa: SIM115
+MAPPED = np.memmap(FILE, dtype=float, mode="w+", shape=2)
+
+
+@refused("`MAPPED` is mapped from a file, to which `open` may write", np.ones(2))
+def written_while_it_is_read(x):
+    first = np.sum(MAPPED * x)
+    with open(FILE.name, "r+b") as file:
+        file.write(bytes(8))
+    return first * np.sum(MAPPED * x)
 
 
 def kept_row_by_row(rows):

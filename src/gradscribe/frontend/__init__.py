@@ -27,7 +27,7 @@ from gradscribe.frontend.interface import (
 )
 from gradscribe.frontend.joins.splitting import without_none
 from gradscribe.frontend.memory import outside_memory
-from gradscribe.frontend.opaque import lent_containers, shown_calls
+from gradscribe.frontend.opaque import lent_containers, mapped_files, shown_calls
 from gradscribe.frontend.state.definitions import NotYetKnownError
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.state.interruptions import (
@@ -96,6 +96,7 @@ def lower(
         lowering.builder.location = source.location(source.node)
         contexts.refuse_changed_mode(lowering)
         outside_memory.refuse_shown(lowering)
+        mapped_files.refuse_written(lowering)
         shown_calls.watch_operations(lowering)
         lent_containers.at_the_end(lowering)
         return lowered(lowering, function, parameters, given, attributes, result)

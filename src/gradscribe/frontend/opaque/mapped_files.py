@@ -1,0 +1,58 @@
+"""Arrays from outside that are mapped from a file: what writes to files may change them."""
+
+from __future__ import annotations
+
+import mmap
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import UnsupportedError
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.ir.core import Block, Method, Operand, Operation, walk
+from gradscribe.ir.probing import probe
+from gradscribe.ir.types import Opaque
+from gradscribe.primitives.contract_kinds import FILES, Contract
+from gradscribe.primitives.contracts import contract_of, contract_of_method
+from gradscribe.primitives.control import EFFECT, RUN
+
+_CONSOLE = frozenset({"logging", "pprint", "sys", "tqdm", "traceback", "warnings"})
+_SHOWING = (print, input)
+_MAPPING = (np.memmap, np.lib.format.open_memmap, mmap.mmap)
+
+
+def refuse_written(lowering: Lowering) -> None:
+    """Refuse to read an array that is mapped from a file, where the function may write to files."""
+    memory = lowering.outside.memory.items()
+    mapped = [storage.name for storage, array in memory if _is_mapped(array)]
+    for operation in walk(Block((), tuple(lowering.builder.operations), ())) if mapped else ():
+        if operation.primitive in (EFFECT, RUN) and _writes_files(operation):
+            name = probe(operation.callee, "name") or probe(operation.callee, "__name__")
+            raise UnsupportedError(
+                f"`{mapped[0]}` is mapped from a file, to which `{name}` may write",
+                "pass a copy of it as an argument, or write the file elsewhere",
+                operation.location,
+            )
+
+
+def _is_mapped(array: Any) -> bool:
+    while array is not None and not isinstance(array, mmap.mmap):
+        array = probe(array, "base")
+    return array is not None
+
+
+def _writes_files(call: Operation) -> bool:
+    callee = call.callee
+    module = str(probe(callee, "__module__") or "").partition(".")[0]
+    is_shown = any(callee is shows for shows in _SHOWING) or module in _CONSOLE
+    if any(callee is maps for maps in _MAPPING):
+        return True
+    return not is_shown and FILES in _contract(call).changes
+
+
+def _contract(call: Operation) -> Contract:
+    given = call.attributes["args"]
+    if not isinstance(call.callee, Method):
+        return contract_of(call.callee)
+    owner = call.operands[given[0].index].type if isinstance(given[0], Operand) else None
+    return contract_of_method(owner.cls if isinstance(owner, Opaque) else None, call.callee.name)

@@ -111,7 +111,7 @@ def a_dict_under_another_key(x, n):
     return np.sum(NUMBERED["one"]["a"] * x)
 
 
-FILE = tempfile.NamedTemporaryFile()  # noqa: SIM115
+FILE = tempfile.NamedTemporaryFile()
 MAPPED = np.memmap(FILE, dtype=float, mode="w+", shape=2)
 
 

@@ -127,3 +127,20 @@ def under_the_standard_light(x):
 
 def test_an_attribute_below_a_key_that_is_no_name_has_a_name():
     agrees(under_the_standard_light, np.array([0.3, 0.4, 0.5]))
+
+
+def united_with_another(x):
+    table = dict(a=np.sin(x[1]), b=-0.75, c=0.5)
+    other = {"a": np.sin(x[0]), "b": table["a"]}
+    if 1 in {1, 2}:
+        table, _ = [{"a": np.sin(x[2]), "b": -0.75}, other]
+    for _ in [{0, 3}, {1, 2}]:
+        table |= {"a": np.sin(x[1])}
+    return table["a"] * table["b"] + len(table)
+
+
+def test_a_dict_is_united_with_one_of_known_keys_in_a_loop():
+    x = np.array([0.3, 0.4, 0.5])
+    value, gradient = gs.value_and_grad(united_with_another)(x)
+    assert value == united_with_another(x)
+    np.testing.assert_allclose(gradient, [0.0, -0.75 * np.cos(0.4), 0.0])

@@ -25,6 +25,7 @@ from gradscribe.ir.core import CALL, IF, Method, Operation, Primitive
 from gradscribe.ir.types import Array, Scalar, Tuple
 from gradscribe.primitives import control, indexing, lists, shaping
 from gradscribe.primitives.functions import FUNCTION
+from gradscribe.primitives.members import is_lookup
 from gradscribe.primitives.nonzero import NONZERO
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -243,7 +244,7 @@ def _effect(write: Expressions, operation: Operation) -> ast.expr:
         for key, item in operation.attributes["keywords"].items()
     ]
     if isinstance(operation.callee, Method):
-        if operation.callee.name == "index" and operation.operands[0] in write.uses.keys:
+        if is_lookup(operation) and operation.operands[0] in write.uses.keys:
             return ast.Subscript(positional[0], positional[1], ast.Load())
         if operation.callee.name == "__call__":
             generator = generator_of(positional)

@@ -28,8 +28,9 @@ def is_lookup(operation: Operation) -> bool:
     return (
         operation.primitive is RUN
         and (operation.callee is operator.contains or operation.callee == INDEX)
-        and are_keys(operation.operands[0].type)
         and len(operation.attributes["args"]) == 2
+        and bool(operation.operands)
+        and are_keys(operation.operands[0].type)
     )
 
 

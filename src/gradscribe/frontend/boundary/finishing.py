@@ -18,7 +18,7 @@ from gradscribe.frontend.boundary.effects import (
     given_by,
 )
 from gradscribe.frontend.boundary.results import result_tree
-from gradscribe.frontend.interface import KnownContainer, Lowered
+from gradscribe.frontend.interface import Dependency, KnownContainer, Lowered
 from gradscribe.frontend.memory import remembered
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.lowering import Lowering
@@ -41,12 +41,13 @@ def lowered(
     remembered.check(lowering)
     tree, yields = result_tree(lowering, result)
     containers = list(changed_containers(lowering))
-    captures = lowering.outside.captures
+    captures, own = lowering.outside.captures, len(parameters)
     given = [*given, *_given_by_captures(lowering, parameters)]
     attributes = [*attributes, *_attributes_of_captures(lowering)]
     parameters = [*parameters, *(parameter for _, parameter in captures)]
     values = tuple(leaf for parameter in parameters for leaf in parameter.leaves)
     effects = effects_of(lowering, given, attributes, containers, values, result)
+    _tell_apart(lowering, {change.argument - own for change in effects.changes})
     dependencies.identities(lowering)
     body = Block(values, tuple(lowering.builder.operations), tuple(yields))
     name = function.__name__ if function.__name__.isidentifier() else "function"
@@ -78,6 +79,22 @@ def lowered(
     )
 
 
+def _tell_apart(lowering: Lowering, changed: set[int]) -> None:
+    """Make it a condition of each call that what is changed outside is none of the others that are
+    found there. changed: the numbers of the captures."""
+    outside = lowering.outside
+    objects = []
+    for capture, _ in outside.captures:
+        storage: Any = getattr(outside.captured[capture.path.place], "storage", None)
+        objects.append(outside.memory.get(storage))
+    for number in changed & set(range(len(objects))):
+        path = outside.captures[number][0].path
+        for (other, _), found in zip(outside.captures, objects, strict=True):
+            if other.path is not path and type(found) is type(objects[number]):
+                key = ("other", path.place, other.path.place)
+                outside.dependencies[key] = Dependency(other.path, path, "other")
+
+
 def _placed(lowering: Lowering, leaves: Sequence[Value]) -> Iterator[int]:
     """The leaves that are put outside themselves, and the lists whose items are put elsewhere."""
     outside, changes = lowering.outside, lowering.changes
@@ -102,13 +119,14 @@ def _given_by_captures(lowering: Lowering, parameters: list[Parameter]) -> list[
     outside = lowering.outside
     leaves = sum(len(parameter.leaves) for parameter in parameters)
     captured = [parameter for _, parameter in outside.captures]
+    items = [outside.captured[capture.path.place] for capture, _ in outside.captures]
     return [
         replace(
             item,
             argument=item.argument + len(parameters),
             leaf=None if item.leaf is None else item.leaf + leaves,
         )
-        for item in given_by(captured, tuple(outside.captured.values()), outside.entered)
+        for item in given_by(captured, items, outside.entered)
     ]
 
 
@@ -116,10 +134,10 @@ def _attributes_of_captures(lowering: Lowering) -> list[Attribute]:
     outside = lowering.outside
     return [
         attribute
-        for (capture, parameter), item in zip(
-            outside.captures, outside.captured.values(), strict=True
+        for capture, parameter in outside.captures
+        for attribute in attributes_of(
+            capture.path, parameter, outside.captured[capture.path.place], outside.entered
         )
-        for attribute in attributes_of(capture.path, parameter, item, outside.entered)
     ]
 
 

@@ -26,7 +26,7 @@ def raise_statement(lowering: Lowering, node: Any) -> None:
         exception = _handled(lowering, node)
     else:
         exception = _exception(lowering, node.exc)
-        _end_attempt(lowering, node, exception)
+    _end_attempt(lowering, node, exception)
     cause = None if node.cause is None else _exception(lowering, node.cause)
     _raise(lowering, exception, cause)
 
@@ -74,7 +74,7 @@ def _handled(lowering: Lowering, node: Any) -> Any:
 def _class_of(exception: Any) -> type | None:
     if isinstance(exception, Value) and isinstance(exception.type, Opaque):
         return exception.type.cls
-    return None
+    return type(exception) if isinstance(exception, BaseException) else None
 
 
 def _exception(lowering: Lowering, node: Any) -> Any:

@@ -12,7 +12,9 @@ import itertools
 import types
 from typing import Any
 
-from gradscribe.frontend.interface import AccessPath, Argument, Capture, RunTimeObject
+import numpy as np
+
+from gradscribe.frontend.interface import AccessPath, Argument, Capture, Dependency, RunTimeObject
 from gradscribe.frontend.memory import outside, remembered
 from gradscribe.frontend.memory.outside_kinds import BY_VALUE, CALLABLES, RESOLVED, is_transformed
 from gradscribe.frontend.state import known_inputs
@@ -55,6 +57,9 @@ def _captured(lowering: Lowering, value: Any, path: AccessPath, name: str) -> An
     if key not in lowering.outside.captured:
         if lowering.nesting.enclosed is not None:
             return lowering.nesting.enclosed.take(key, value, path, name)
+        known = _found_before(lowering, value, path)
+        if known is not None:
+            return known
         if lowering.capture is None:
             if isinstance(value, PLAIN_NUMBERS):
                 depend(lowering, path, value, "equality" if value == value else "identity")
@@ -91,6 +96,26 @@ def _captured(lowering: Lowering, value: Any, path: AccessPath, name: str) -> An
     if is_object is not isinstance(value, (RunTimeObject, RandomGenerator)):
         outside.refuse_changed(lowering, name)
     return found
+
+
+def _found_before(lowering: Lowering, value: Any, path: AccessPath) -> Any:
+    """What an array, list or dict is inside that was found at another place before; that it is the
+    same there is a condition of each call. None of others."""
+    outside = lowering.outside
+    if id(value) not in outside.found or not isinstance(value, _SHARED):
+        return None
+    for capture, _ in outside.captures:
+        found = outside.captured[capture.path.place]
+        if isinstance(found, _REFERENCES) and outside.memory.get(found.storage) is value:
+            key = ("same", capture.path.place, path.place)
+            outside.dependencies[key] = Dependency(path, capture.path, "same")
+            outside.captured[path.place] = found
+            return found
+    return None
+
+
+_SHARED = (np.ndarray, list, dict, collections.deque)
+_REFERENCES = (Ref, ListRef, DictRef)
 
 
 def captured_object(lowering: Lowering, item: ObjectRef) -> Any:

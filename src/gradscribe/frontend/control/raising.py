@@ -22,10 +22,7 @@ from gradscribe.primitives.control import ASSERT, RAISE
 
 def raise_statement(lowering: Lowering, node: Any) -> None:
     """`raise exception from cause`."""
-    if node.exc is None:
-        exception = _handled(lowering, node)
-    else:
-        exception = _exception(lowering, node.exc)
+    exception = _handled(lowering, node) if node.exc is None else _exception(lowering, node.exc)
     _end_attempt(lowering, node, exception)
     cause = None if node.cause is None else _exception(lowering, node.cause)
     _raise(lowering, exception, cause)

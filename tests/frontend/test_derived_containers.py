@@ -3,8 +3,11 @@ asked, or refused."""
 
 from __future__ import annotations
 
+import abc
 import array
+import collections
 import enum
+import functools
 from collections import namedtuple
 from typing import Any
 
@@ -12,6 +15,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe.errors import UnsupportedError
 
 X = np.array([0.7, 1.3])
 
@@ -226,3 +230,155 @@ def test_arguments_are_of_their_class(function, items):
     assert gs.grad(lambda x: function(x, items))(X).tolist() == [2, 2]
     plain = list(items) if isinstance(items, list) else tuple(items)
     assert gs.grad(function)(X, plain).tolist() == [1, 1]
+
+
+class Doubling(functools.partial):
+    def __call__(self, *args):
+        return super().__call__(*args) * 2
+
+
+class DoublingMethod(functools.partialmethod):
+    def __get__(self, owner, cls=None):
+        method = super().__get__(owner, cls)
+        return lambda x: method(x) * 2
+
+
+class DoublingProperty(property):
+    def __get__(self, owner, cls=None):
+        return super().__get__(owner, cls) * 2
+
+
+class DoublingCached(functools.cached_property):
+    def __get__(self, owner, cls=None):
+        return super().__get__(owner, cls) * 2
+
+
+class DoublingClassMethod(classmethod):
+    def __get__(self, owner, cls=None):
+        method = super().__get__(owner, cls)
+        return lambda x: method(x) * 2
+
+
+class DoublingQueue(collections.deque):
+    def append(self, item):
+        super().append(item * 2)
+
+
+class Constant(collections.defaultdict):
+    def __missing__(self, key):
+        return 4.0
+
+
+class Missing(dict):
+    def __missing__(self, key):
+        return key + 2.0
+
+
+class Never(list):
+    def __bool__(self):
+        return False
+
+
+class WithDescriptors:
+    def _times(self, factor, x):
+        return factor * x
+
+    method = DoublingMethod(_times, 3.0)
+    double = DoublingProperty(lambda self: 2.0)
+    cached = DoublingCached(lambda self: 2.0)
+
+    @DoublingClassMethod
+    def of_class(cls, x):
+        return x * 3
+
+
+def by_a_partial(x):
+    return np.sum(TIMES(x))
+
+
+def by_a_partial_method(x):
+    return np.sum(WITH.method(x))
+
+
+def by_a_property(x):
+    return np.sum(x) * WITH.double
+
+
+def by_a_cached_property(x):
+    return np.sum(x) * WithDescriptors().cached
+
+
+def by_a_class_method(x):
+    return np.sum(WithDescriptors.of_class(x))
+
+
+def by_a_queue(x):
+    queue = QUEUE
+    queue.append(2.0)
+    return np.sum(x) * queue[-1]
+
+
+def by_a_default(x):
+    return np.sum(x) * CONSTANT["absent"]
+
+
+def by_a_missing_key(x):
+    return sum([x[i] * MISSING[i] for i in range(2)])
+
+
+def by_its_truth(x):
+    return np.sum(x) if NEVER else np.sum(x * x)
+
+
+WITH, TIMES = WithDescriptors(), Doubling(np.multiply, 3.0)
+QUEUE, CONSTANT, MISSING = DoublingQueue([1.0]), Constant(float), Missing()
+NEVER = Never([1.0])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        by_a_partial,
+        by_a_partial_method,
+        by_a_property,
+        by_a_cached_property,
+        by_a_class_method,
+        by_a_queue,
+        by_a_default,
+        by_a_missing_key,
+        by_its_truth,
+    ],
+)
+def test_classes_derived_from_those_of_python_mean_what_they_say(function):
+    x = np.array([0.5, 1.5])
+    expected = function(x)
+    for derive in (
+        lambda: gs.value_and_grad(function)(x)[0],
+        lambda: gs.jvp(function, (x,), (x,))[0],
+    ):
+        try:
+            found = derive()
+        except UnsupportedError:
+            continue
+        assert found == expected
+
+
+class Abstract(abc.ABC):
+    """What is registered later is of it."""
+
+
+class Registered:
+    pass
+
+
+def test_what_is_registered_is_asked_at_each_call():
+    held = Registered()
+
+    def asking(x):
+        return np.sum(x * x) if isinstance(held, Abstract) else np.sum(x)
+
+    x = np.array([0.5, 3.0])
+    value = gs.value_and_grad(asking)
+    assert value(x)[0] == 3.5
+    Abstract.register(Registered)
+    assert value(x)[0] == 9.25

@@ -10,6 +10,7 @@ import functools
 import operator
 import os
 import types
+import typing
 import weakref
 from typing import NamedTuple
 
@@ -714,3 +715,23 @@ class WithMore:
 @refused("`square` is no field of `WithMore`: of an argument, its fields are known", WithMore(2.0))
 def attribute_that_is_no_field(p):
     return p.square * p.k
+
+
+@typing.runtime_checkable
+class Steered(typing.Protocol):
+    angle: float
+
+
+class Ship:
+    angle = 1.0
+
+
+SHIP = Ship()
+
+
+@refused(
+    "whether an object has what a protocol asks for is known at run time only",
+    np.ones(2),
+)
+def asked_of_a_protocol(x):
+    return np.sum(x) if isinstance(SHIP, Steered) else x[0]

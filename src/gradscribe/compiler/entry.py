@@ -314,6 +314,11 @@ def _shows_to(names: _Names, dependency: Dependency) -> str:
     return f"users_code({names.path(dependency.path)}) == {names.of(dependency.value)}"
 
 
+def _same_answer(names: _Names, dependency: Dependency) -> str:
+    asked, found = dependency.value
+    return f"issubclass({names.path(dependency.path)}, {names.of(asked)}) is {found}"
+
+
 _CHECKS: dict[str, Callable[[_Names, Dependency], str]] = {
     "identity": _same_object,
     "function": _same_function,
@@ -330,6 +335,7 @@ _CHECKS: dict[str, Callable[[_Names, Dependency], str]] = {
     "absent": _has_no_attribute,
     "without": _without_key,
     "shows": _shows_to,
+    "subclass": _same_answer,
 }
 
 

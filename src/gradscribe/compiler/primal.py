@@ -136,7 +136,7 @@ class Primal:
     def passing(self) -> frozenset[int]:
         """The identities of the classes and operations, made by functions, that this holds for."""
         needed = (d.value for d in self.lowered.dependencies if d.kind in ("identity", "class"))
-        return frozenset(id(v) for v in needed if "<locals>" in probe(v, "__qualname__", ""))
+        return frozenset(id(v) for v in needed if "<locals>" in str(probe(v, "__qualname__")))
 
     @property
     def function(self) -> Function:

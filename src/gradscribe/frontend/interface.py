@@ -140,6 +140,7 @@ DependencyKind = Literal[
     "absent",
     "without",
     "shows",
+    "subclass",
 ]
 
 
@@ -155,7 +156,8 @@ class Dependency:
     very object, or to another one, than the path `value` does. distinct: the path, and those that
     are `value`, lead to different objects. present, absent: to an object that has, or has not, an
     attribute `value`. without: to a dict without the key `value`. shows: to what shows something to
-    the code of the user's that is `value` (see `primitives.users_code`).
+    the code of the user's that is `value` (see `primitives.users_code`). subclass: to a class which
+    is derived from those that are the first part of `value`, or not: the second part.
     """
 
     path: AccessPath

@@ -6,6 +6,7 @@ that raises a KeyError, or has an answer for every name. Such a method is not as
 
 from __future__ import annotations
 
+import collections
 import enum
 import inspect
 import sys
@@ -62,8 +63,9 @@ def redefined(cls: type) -> str | None:
     if built_in is None:
         return None
     means = _OF_TUPLES if built_in is tuple else vars(built_in).keys() - _OF_ALL_OBJECTS
+    means = means | _ASKED if built_in in _CONTAINERS else means
     for base in cls.__mro__:
-        if not is_library_module(base.__module__):
+        if str(base.__module__).partition(".")[0] not in _OF_PYTHON:
             own = (name for name in vars(base) if name in means)
             found = next((name for name in own if isinstance(vars(base)[name], _DEFINED)), None)
             if found is not None:
@@ -97,7 +99,11 @@ def plain_number(value: Any) -> Any:
 _NUMBERS = (int, float, complex)
 _NUMBERS_OF_ANY = (*_NUMBERS, np.number)
 _PLAIN = frozenset({*_NUMBERS, bool})
-_CONTAINERS = (list, tuple, dict, set, frozenset)
+_OF_PYTHON = sys.stdlib_module_names - {"__main__"}
+_CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
+_ASKED = frozenset({"__array__", "__bool__", "__missing__"})
+"""What is asked of a container if its class has it, which the built-in ones have not."""
+
 _OF_TUPLES = frozenset(
     {"__bool__", "__contains__", "__getitem__", "__iter__", "__len__", "count", "index"}
 )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import abc
 import inspect
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
 
-from gradscribe.frontend.interface import AccessPath
+from gradscribe.frontend.interface import AccessPath, Dependency
 from gradscribe.frontend.kinds import number_classes, tensors
 from gradscribe.frontend.kinds.static_values import object_of
 from gradscribe.frontend.memory import outside
@@ -85,7 +86,26 @@ def _instances(
     """Whether objects of the classes that the value may have are of one of these classes."""
     _refuse_deciding(lowering, node, asked if isinstance(asked, tuple) else (asked,))
     refuse_other_class(lowering, node, item)
-    return {issubclass(cls, asked) for cls in _classes(lowering, node, item)}
+    return {_is_subclass(lowering, node, cls, asked) for cls in _classes(lowering, node, item)}
+
+
+def _is_subclass(lowering: Lowering, node: Any, cls: Any, asked: type | tuple[type, ...]) -> bool:
+    """Whether a class is derived from one of these. Which classes an abstract one counts among its
+    own may change."""
+    classes = asked if isinstance(asked, tuple) else (asked,)
+    try:
+        found = issubclass(cls, asked)
+    except TypeError:  # of a protocol with attributes that are no methods
+        lowering.unsupported(
+            node,
+            "whether an object has what a protocol asks for is known at run time only",
+            "ask for its class, or for the attributes: `hasattr`",
+        )
+    if any(isinstance(one, abc.ABCMeta) for one in classes):
+        key = (cls, "subclass", classes)
+        held = Dependency(AccessPath(cls), (asked, found), "subclass")
+        lowering.outside.dependencies[key] = held
+    return found
 
 
 def _refuse_deciding(lowering: Lowering, node: Any, asked: Iterable[Any]) -> None:
@@ -281,7 +301,8 @@ def _callable(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
 def _issubclass(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if any(map(unknown.is_opaque, arguments)):  # a class that is known where this runs
         return unknown.emit(lowering, issubclass, arguments, keywords, BOOL)
-    return Static(issubclass(*(object_of(lowering, node, a) for a in arguments)))
+    cls, asked = (object_of(lowering, node, a) for a in arguments)
+    return Static(_is_subclass(lowering, node, cls, asked))
 
 
 def _type(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

@@ -132,7 +132,7 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
     is_fixed = not isinstance(owner, dependencies.HOLDERS) or dependencies.is_library(owner)
     if isinstance(owner, type) and (not is_fixed or owner in dependencies.LOCAL_CLASSES):
         kind = inspect.getattr_static(owner, name, None)
-        if isinstance(kind, (staticmethod, classmethod)):
+        if type(kind) in (staticmethod, classmethod):
             return class_attributes.of_static_class(lowering, node, owner, name, kind)
     path = AccessPath(owner).attribute(name)
     is_users = not dependencies.is_library(lowering.frame.function)

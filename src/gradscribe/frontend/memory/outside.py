@@ -70,6 +70,8 @@ def external(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Any
         is_derived = isinstance(value, (str, bytes)) and type(value) not in (str, bytes)
         depend(lowering, path, value, "identity" if is_derived else "equality")
         return Static(value)
+    if isinstance(value, collections.deque):
+        _refuse_redefined(lowering, value, name)
     as_objects = lowering.outside.as_objects
     if isinstance(value, (set, frozenset)) and not as_objects and is_constant(value):
         _refuse_redefined(lowering, value, name)
@@ -92,7 +94,7 @@ def external(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Any
         return BoundMethod(receiver, value.__name__, value.__func__)
     depend(lowering, path, type(value), "class")
     depend_on_names(lowering, type(value))
-    if isinstance(value, functools.partial):
+    if type(value) is functools.partial:
         return partial_of(lowering, value, path, name)
     found = ObjectRef(value, path, name=name)
     has_names = has(type(value), "_fields") or has(type(value), "n_sequence_fields")

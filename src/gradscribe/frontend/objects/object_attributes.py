@@ -76,7 +76,7 @@ def get(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
         return own
     if isinstance(owner, ObjectRef) and cell_of(lowering, owner, name) is None:
         depend_on_absence(lowering, owner, name)
-    if isinstance(kind, functools.cached_property):
+    if type(kind) is functools.cached_property:
         depend_on_class(lowering, cls, name, kind)
         item = lowering.call(node, Static(kind.func), (owner,), {})
         lowering.call(node, Static(object.__setattr__), (owner, Static(name), item), {})

@@ -26,10 +26,15 @@ MISSING: Any = object()
 """Stands for what a class does not have."""
 
 
+def is_property(kind: Any) -> bool:
+    """Whether this is a property, and no object of a class with a `__get__` of its own."""
+    return isinstance(kind, property) and in_class(type(kind), "__get__") is property.__get__
+
+
 def is_data_descriptor(kind: Any) -> bool:
     """Whether what a class has under a name decides what an object has there, and what is stored:
     a property, or an object of a class with `__set__` or `__delete__`."""
-    if isinstance(kind, property):
+    if is_property(kind):
         return True
     methods = (in_class(type(kind), n, None) for n in ("__set__", "__delete__"))
     return any(isinstance(method, types.FunctionType) for method in methods)
@@ -40,13 +45,13 @@ def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) ->
     kind = in_class(cls, name, MISSING)
     if kind is MISSING:
         return None
-    if isinstance(kind, property):
+    if is_property(kind):
         depend_on_class(lowering, cls, name, kind)
         return lowering.call(node, Static(kind.fget), (owner,), {})
     if isinstance(kind, types.FunctionType):
         depend_on_class(lowering, cls, name, kind)
         return BoundMethod(owner, name, kind)
-    if isinstance(kind, (staticmethod, classmethod)):
+    if type(kind) in (staticmethod, classmethod):
         return of_static_class(lowering, node, cls, name, kind)
     if isinstance(kind, functools._lru_cache_wrapper):
         depend_on_class(lowering, cls, name, kind)
@@ -55,7 +60,7 @@ def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) ->
         return BoundMethod(owner, name)
     if isinstance(kind, types.MemberDescriptorType) and is_object(owner):
         return None
-    if isinstance(kind, functools.partialmethod):
+    if type(kind) is functools.partialmethod:
         return _partial_method(lowering, owner, cls, name, kind)
     inner = probe(kind, "__gradscribe_function__")
     if isinstance(inner, types.FunctionType):
@@ -155,7 +160,7 @@ def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Any:
         kind = base.__dict__[name]
         function = probe(kind, "__func__", kind)
         dependencies.depend(lowering, AccessPath(base).attribute("__dict__").item(name), kind)
-        if isinstance(kind, property):
+        if is_property(kind):
             return lowering.call(node, Static(kind.fget), (receiver,), {})
         if isinstance(kind, classmethod):
             receiver = Static(cls)

@@ -174,7 +174,7 @@ def _constant(lowering: Lowering, value: Any, path: AccessPath, name: str) -> An
         is_class = isinstance(owner, type)  # which the key holds
         receiver = Static(owner) if is_class else ObjectRef(owner, path.attribute("__self__"))
         return BoundMethod(receiver, value.__func__.__name__, value.__func__)
-    if isinstance(value, functools.partial):
+    if type(value) is functools.partial:
         return outside.partial_of(lowering, value, path, name)
     is_argument = isinstance(path.root, int) and path.root >= 0
     if is_argument and (isinstance(value, types.FunctionType) or is_transformed(value)):

@@ -59,29 +59,33 @@ def tried(
             if not is_checked:
                 return found
             try:
-                far = {key: _far_away(item) for key, item in named.items()}
-                other = callee(*map(_far_away, plain), **far)
+                kinds = "if" if _is_of_python(callee) else "f"
+                far = {key: _far_away(item, kinds) for key, item in named.items()}
+                other = callee(*(_far_away(item, kinds) for item in plain), **far)
             except Exception:  # it takes no such numbers
                 return found
             return found if _dtypes(found) == _dtypes(other) else None
     return None
 
 
-def _checks_arguments(callee: Any) -> bool:
-    """Whether a function raises for what it cannot take: Python's and NumPy's own, and ufuncs; of
-    others, those that are written in Python, or take no places in memory."""
+def _is_of_python(callee: Any) -> bool:
+    """Whether a function is one of Python's or NumPy's own, which raise for what they cannot take."""
     module = str(probe(callee, "__module__") or probe(type(callee), "__module__"))
-    is_own = module.partition(".")[0] in ("builtins", "math", "numpy", "operator", "_operator")
-    if (
-        type(callee).__name__ == "fortran"
-    ):  # of f2py, which converts integers to what it computes in
+    own = ("builtins", "math", "numpy", "operator", "_operator")
+    return module.partition(".")[0] in own and type(callee).__name__ != "fortran"
+
+
+def _checks_arguments(callee: Any) -> bool:
+    """Likewise, or a ufunc, or one that is written in Python, or takes no places in memory."""
+    if type(callee).__name__ == "fortran":  # f2py converts integers to what it computes in
         return not re.search(r"input rank-\d array\('i'\)", callee.__doc__)
-    return is_own or isinstance(inspect.unwrap(callee), (types.FunctionType, np.ufunc))
+    written = isinstance(inspect.unwrap(callee), (types.FunctionType, np.ufunc))
+    return written or _is_of_python(callee)
 
 
-def _far_away(sample: Any) -> Any:
-    is_floating = isinstance(sample, np.ndarray) and sample.dtype.kind == "f"
-    return (-4 * sample).astype(sample.dtype) if is_floating else sample
+def _far_away(sample: Any, kinds: str) -> Any:
+    is_signed = isinstance(sample, np.ndarray) and sample.dtype.kind in kinds
+    return (-4 * sample).astype(sample.dtype) if is_signed else sample
 
 
 def _holds_integers(lowering: Lowering, item: Any) -> bool:

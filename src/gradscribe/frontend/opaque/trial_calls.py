@@ -69,7 +69,7 @@ def tried(
 
 
 def _is_of_python(callee: Any) -> bool:
-    """Whether a function is one of Python's or NumPy's own, which raise for what they cannot take."""
+    """Whether a function is Python's or NumPy's own: these raise for what they cannot take."""
     module = str(probe(callee, "__module__") or probe(type(callee), "__module__"))
     own = ("builtins", "math", "numpy", "operator", "_operator")
     return module.partition(".")[0] in own and type(callee).__name__ != "fortran"

@@ -217,7 +217,7 @@ def test_manager_given_as_argument_is_entered(capsys: Any) -> None:
     assert timer.runs == 1
     assert capsys.readouterr().out == "t False\n"
     source = gs.differentiable(timed_by_object).specialize(x5, timer).forward_source
-    assert "    with timer_ as t:\n        y = (x * x).sum()\n" in source
+    assert '    y = (x * x).sum()\n    print("t", False)\n' in source
 
 
 def logs(x, n):

@@ -65,7 +65,7 @@ def redefined(cls: type) -> str | None:
     means = _OF_TUPLES if built_in is tuple else vars(built_in).keys() - _OF_ALL_OBJECTS
     means = means | _ASKED if built_in in _CONTAINERS else means
     for base in cls.__mro__:
-        if str(base.__module__).partition(".")[0] not in _OF_PYTHON:
+        if str(base.__module__).partition(".")[0] not in _KNOWN:
             own = (name for name in vars(base) if name in means)
             found = next((name for name in own if isinstance(vars(base)[name], _DEFINED)), None)
             if found is not None:
@@ -99,7 +99,9 @@ def plain_number(value: Any) -> Any:
 _NUMBERS = (int, float, complex)
 _NUMBERS_OF_ANY = (*_NUMBERS, np.number)
 _PLAIN = frozenset({*_NUMBERS, bool})
-_OF_PYTHON = sys.stdlib_module_names - {"__main__"}
+_KNOWN = (sys.stdlib_module_names - {"__main__"}) | {"numpy", "gradscribe"}
+"""Packages whose containers the compiler knows."""
+
 _CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
 _ASKED = frozenset({"__array__", "__bool__", "__missing__"})
 """What is asked of a container if its class has it, which the built-in ones have not."""

@@ -46,9 +46,10 @@ finally:
 """
 _PASSED = """
 failed = True
-if not leave(type(error), error, error.__traceback__):
+if not leave({}):
     raise
 """
+_TOLD = ("type(error)", "error", "error.__traceback__")
 _LEFT = """
 if not failed:
     leave(None, None, None)
@@ -75,14 +76,17 @@ def with_managed(lowering: Lowering, node: Any, manager: Any) -> None:
         (bound,) = written("target = handed_out")
         bound.targets = [item.optional_vars]
         body = [bound, *body]
-    if not is_suppressing(lowering, manager) and not _reads_exceptions(_class(manager)):
+    told = _told(_class(manager))
+    if not is_suppressing(lowering, manager) and not any(told):
         (tried,) = written(_FINALLY)
         lowering.frame.source.replace(node, tried)
         tried.body = body
         lowering.statements([tried])
         return
     names[hidden["failed"]] = Static(False)
-    handler = Handler((BaseException,), hidden["error"], written(_PASSED))
+    given = [text if is_read else "None" for text, is_read in zip(_TOLD, told, strict=True)]
+    passed = written(_PASSED.format(", ".join(given)))
+    handler = Handler((BaseException,), hidden["error"], passed)
     Attempt(lowering, node, body, [handler], []).run()
     if RAISED not in lowering.frame.names:
         with set_aside(lowering):
@@ -160,13 +164,23 @@ def may_suppress(cls: type | None) -> bool:
     )
 
 
-def _reads_exceptions(cls: type | None) -> bool:
-    """Whether `__exit__` of this class reads what it is told of an exception."""
+def _told(cls: type | None) -> tuple[bool, bool, bool]:
+    """Whether `__exit__` of this class reads the class, the exception, the traceback."""
     node = _leaving(cls)
     if node is None:
-        return True
-    told = parameters(node) - {n.id for n in [*node.args.posonlyargs, *node.args.args][:1]}
-    return any(n.id in told for s in node.body for n in gast.walk(s) if isinstance(n, gast.Name))
+        return True, True, True
+    _, *own = [*node.args.posonlyargs, *node.args.args] or [None]
+    nodes = [n for statement in node.body for n in gast.walk(statement)]
+    read = {n.id for n in nodes if isinstance(n, gast.Name)}
+    if len(own) == 3:
+        first, second, third = (parameter.id in read for parameter in own)
+        return first, second, third
+    is_read = not read.isdisjoint(parameters(node) - _first(node))
+    return is_read, is_read, is_read
+
+
+def _first(node: Any) -> set[str]:
+    return {n.id for n in [*node.args.posonlyargs, *node.args.args][:1]}
 
 
 def _leaving(cls: type | None) -> Any:

@@ -735,3 +735,16 @@ SHIP = Ship()
 )
 def asked_of_a_protocol(x):
     return np.sum(x) if isinstance(SHIP, Steered) else x[0]
+
+
+class Lengthened(dict):
+    def __missing__(self, key):
+        return len(key)
+
+
+LENGTHENED = Lengthened(a=1.0)
+
+
+@refused("`LENGTHENED` is a Lengthened, which has a `__missing__` of its own", np.ones(2))
+def item_that_a_class_makes(x):
+    return np.sum(x) * LENGTHENED["absent"]

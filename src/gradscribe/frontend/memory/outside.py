@@ -319,8 +319,10 @@ def makes_items(cls: type | None) -> bool:
 
 
 def is_made_by_reading(target: Any, key: Any) -> bool:
-    """Whether a dict makes an item of this key when that is read."""
-    if not makes_items(type(target)) or target.default_factory is None:
+    """Whether a dict makes an item of this key when that is read, or its class says what it is."""
+    missing = in_class(type(target), "__missing__")
+    is_made = makes_items(type(target)) and target.default_factory is not None
+    if not is_made and not isinstance(missing, types.FunctionType):
         return False
     try:
         return key not in target

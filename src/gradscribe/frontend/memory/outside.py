@@ -320,9 +320,9 @@ def makes_items(cls: type | None) -> bool:
 
 def is_made_by_reading(target: Any, key: Any) -> bool:
     """Whether a dict makes an item of this key when that is read, or its class says what it is."""
-    missing = in_class(type(target), "__missing__")
     is_made = makes_items(type(target)) and target.default_factory is not None
-    if not is_made and not isinstance(missing, types.FunctionType):
+    is_own = redefined(type(target)) is not None and in_class(type(target), "__missing__")
+    if not (is_made or is_own):
         return False
     try:
         return key not in target

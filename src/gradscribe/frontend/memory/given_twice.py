@@ -15,7 +15,7 @@ from gradscribe.frontend.interface import AccessPath, Dependency, DependencyKind
 from gradscribe.frontend.kinds.trees import parts_of
 from gradscribe.frontend.memory.sequences import holds_numbers
 from gradscribe.frontend.prelude.isolated import are_distinct
-from gradscribe.frontend.state.flow import CHANGING
+from gradscribe.frontend.state.flow import first
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import DictRef, ListRef, ObjectRef, Ref, Storage
 from gradscribe.ir.core import Value
@@ -62,13 +62,8 @@ def identity(lowering: Lowering, item: Any, other: Any) -> bool | Value | None:
 def _as_given(lowering: Lowering, storage: Storage) -> Value | None:
     """The leaf that an array or list was given as; None if it was not one leaf."""
     value = lowering.outside.originals.get(storage, lowering.contents[storage])
-    if not isinstance(value, Value):
-        return None
-    while (made := lowering.builder.definition(value)) is not None:
-        if made.primitive not in CHANGING:
-            return None
-        value = made.operands[0]
-    return None if value in lowering.loops.carried else value
+    value = first(lowering, value) if isinstance(value, Value) else None
+    return None if value is None or lowering.builder.definition(value) is not None else value
 
 
 def check_items(lowering: Lowering, items: Iterable[Any]) -> None:

@@ -9,11 +9,10 @@ import numpy as np
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.ir.core import Block, Method, Operand, Operation, walk
+from gradscribe.ir.core import Block, Operation, walk
 from gradscribe.ir.probing import probe
-from gradscribe.ir.types import Opaque
-from gradscribe.primitives.contract_kinds import FILES, Contract
-from gradscribe.primitives.contracts import contract_of, contract_of_method
+from gradscribe.primitives.call_contracts import contract_of_call
+from gradscribe.primitives.contract_kinds import FILES
 from gradscribe.primitives.control import EFFECT, RUN
 
 _CONSOLE = frozenset({"logging", "pprint", "sys", "tqdm", "traceback", "warnings"})
@@ -47,12 +46,4 @@ def _writes_files(call: Operation) -> bool:
     is_shown = any(callee is shows for shows in _SHOWING) or module in _CONSOLE
     if any(callee is maps for maps in _MAPPING):
         return True
-    return not is_shown and FILES in _contract(call).changes
-
-
-def _contract(call: Operation) -> Contract:
-    given = call.attributes["args"]
-    if not isinstance(call.callee, Method):
-        return contract_of(call.callee)
-    owner = call.operands[given[0].index].type if isinstance(given[0], Operand) else None
-    return contract_of_method(owner.cls if isinstance(owner, Opaque) else None, call.callee.name)
+    return not is_shown and FILES in contract_of_call(call).changes

@@ -23,7 +23,6 @@ from gradscribe.ir.core import (
     Block,
     Function,
     Method,
-    Operand,
     Operation,
     Value,
     callees,
@@ -33,11 +32,9 @@ from gradscribe.ir.flow import reachable
 from gradscribe.ir.lengths import BroadcastError
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Opaque, holds_opaque, is_unknown
-from gradscribe.primitives.contract_kinds import DOMAINS, FILES, LEADS, RAISED, Contract, Refused
+from gradscribe.primitives.call_contracts import contract_of_call, is_function
+from gradscribe.primitives.contract_kinds import DOMAINS, FILES, RAISED, Contract, Refused
 from gradscribe.primitives.contracts import (
-    called_back,
-    contract_of,
-    contract_of_method,
     is_immutable,
 )
 from gradscribe.primitives.control import CAUGHT, EFFECT, ENTER, RAISE, RENEW, REREAD, RUN, WRITTEN
@@ -280,33 +277,6 @@ def refusing_misfits(operation: Operation) -> Iterator[None]:
         raise UnsupportedError(str(error), advice, operation.location) from error
 
 
-def contract_of_call(call: Operation) -> Contract:
-    """What is known of a call of code that cannot be read."""
-    callee, given = call.callee, call.attributes["args"]
-    if call.primitive is ENTER:  # what the manager hands out may lead to what it was given
-        return LEADS
-    if isinstance(callee, Method):
-        owner = call.operands[given[0].index].type if isinstance(given[0], Operand) else None
-        cls = owner.cls if isinstance(owner, Opaque) else None
-        found = contract_of_method(cls, callee.name)
-    else:
-        keywords = call.attributes["keywords"]
-        found = contract_of(callee, len(given), keywords, (*given, *keywords.values()))
-    is_declared = probe(callee, "__gradscribe_contract__") is not None
-    if not is_declared and any(map(_is_function, call.operands)):
-        return called_back(callee, found)
-    return found
-
-
-def _is_function(value: Value) -> bool:
-    """Whether an object is a function or method of the program."""
-    cls = value.type.cls if isinstance(value.type, Opaque) else None
-    return cls is not None and issubclass(cls, _FUNCTIONS)
-
-
-_FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
-
-
 def _written(call: Operation, contract: Contract) -> list[Value]:
     """The arrays that a call may write to."""
     if contract.only_reads:
@@ -342,7 +312,7 @@ def _refuse(call: Operation) -> None:
     if isinstance(refusal := probe(callee, "refusal"), Refused):
         raise NoDerivativeError(refusal.what, refusal.advice, call.location)
     advice = "give it one, or declare what it does with its arguments: `gs.primitive`"
-    if any(map(_is_function, call.operands)):
+    if any(map(is_function, call.operands)):
         advice = "make a primitive of a function that holds the call, with a rule: `gs.primitive`"
     if name in _LOCATED:
         advice = f"move the parameters out of the draw: `loc + scale * rng.{name}(size=…)`"

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gradscribe.ir.core import Block, Function, Operation, Value, walk
+from gradscribe.primitives.call_contracts import contract_of_call
 from gradscribe.primitives.contract_kinds import CODE
 from gradscribe.primitives.control import (
     ASSERT,
@@ -30,7 +31,6 @@ from gradscribe.primitives.control import (
 )
 from gradscribe.primitives.raising import makes_exception
 from gradscribe.primitives.users_code import changing_making
-from gradscribe.transforms.analyses.opacity import contract_of_call
 from gradscribe.transforms.passes.sink import has_effect
 
 

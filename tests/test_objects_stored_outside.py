@@ -178,6 +178,73 @@ def test_what_comes_from_outside_is_itself_under_another_name():
     assert TABLE["weights"] is CONFIG["weights"]
 
 
+MIXED: list[Any] = []
+"""Its items differ in type: it is found item by item, and is one value when it is sorted."""
+
+
+def sorts_what_it_stores(x):
+    TABLE["sorted"] = MIXED
+    MIXED.sort()
+    return np.sum(x * x) * sum(MIXED) * TABLE["sorted"][0]
+
+
+def sorts_what_it_stores_within(x):
+    if x[0] > 0:
+        MIXED.sort()
+    TABLE["sorted"] = (MIXED, 1.0)
+    MIXED.append(x[0])
+    return np.sum(x * x) * sum(MIXED)
+
+
+def turns_what_it_stores(x):
+    TABLE["sorted"] = [MIXED]
+    MIXED.reverse()
+    return np.sum(x * x) * MIXED[0]
+
+
+def sorts_an_argument(x, mixed, holder):
+    holder.inner = mixed
+    mixed.sort()
+    return np.sum(x * x) * sum(mixed)
+
+
+_NUMBERS = (np.float64(0.5), 0.5, 0.15)
+
+
+@pytest.mark.parametrize(
+    ("function", "mixed"),
+    [
+        (sorts_what_it_stores, _NUMBERS),
+        (sorts_what_it_stores_within, _NUMBERS),
+        (turns_what_it_stores, _NUMBERS),
+        (turns_what_it_stores, (None, 0.5)),
+    ],
+)
+@pytest.mark.parametrize("tensors", [False, True])
+def test_a_list_that_is_stored_and_rearranged_is_itself(function, mixed, tensors):
+    TABLE.clear()
+    MIXED[:] = mixed
+    function(X)
+    wanted = [float(v or 0.0) for v in MIXED]
+    TABLE.clear()
+    MIXED[:] = mixed
+    if tensors:
+        gs.differentiable(function)(gs.tensor(X, requires_grad=True)).backward()
+    else:
+        gs.grad(function)(X)
+    stored = TABLE["sorted"]
+    assert stored is MIXED or stored[0] is MIXED
+    assert [float(v or 0.0) for v in MIXED] == wanted
+
+
+def test_an_argument_that_is_stored_and_rearranged_is_itself():
+    holder, mixed = Holder(None), [np.float64(0.5), 0.5, 0.15]
+    x = gs.tensor(X, requires_grad=True)
+    gs.differentiable(sorts_an_argument)(x, mixed, holder).backward()
+    assert holder.inner is mixed
+    assert mixed == [0.15, 0.5, 0.5]
+
+
 def test_objects_that_are_returned_are_as_they_were_made():
     def both(x):
         made = Doubled(x * 1.0)

@@ -58,7 +58,7 @@ class WriteBack:
         trees += [_contents(change.tree) for change in lowered.containers]
         known = [item.number for item in lowered.known]
         self._known = known
-        self._known_in = getter(argument(c.argument) + steps_text(c.steps) for c in lowered.known)
+        self._known_in = primal.finder(item.owner for item in lowered.known)
         builds = iter(builders(trees, frozenset(known)))
         for change in changes:
             stop = start + count_leaves(change.tree)

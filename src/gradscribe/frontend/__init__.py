@@ -84,6 +84,7 @@ def lower(
     parameters, items = _bound(lowering, source, arguments)
     given = list(given_by(parameters, items, lowering.contents))
     lowering.outside.first = Storage().serial
+    lowering.outside.given = dict(lowering.contents)
     attributes = [
         attribute
         for number, (parameter, item) in enumerate(zip(parameters, items, strict=True))

@@ -235,12 +235,11 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class KnownContainer:
-    """A list or dict of an argument, or of a capture. number: of the nodes that stand for it in the
-    structure of what is stored. argument, steps: where it is found."""
+    """A list or dict from outside. number: of the nodes that stand for it in the structure of what
+    is stored. owner: where it is found at each call."""
 
     number: int
-    argument: int
-    steps: tuple[Step, ...]
+    owner: AccessPath
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -262,7 +261,7 @@ class Lowered:
         changes. stored_origins: for each leaf of the changes, the argument leaf, or other leaf of
         the changes, that it is, or is a view of (None: it is a new one). handed: the arguments that
         are given to a transform, whose function stores to a copy of them. known: the lists and
-        dicts of the arguments that are stored elsewhere, too. placed: the leaves that are put in
+        dicts from outside that are stored elsewhere, too. placed: the leaves that are put in
         containers from outside themselves; grown: containers that are but added to. changes_moved:
         whether an item of a list from outside is stored to, and may be at another place of that
         afterwards, or at none.

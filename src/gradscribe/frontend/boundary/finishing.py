@@ -18,7 +18,7 @@ from gradscribe.frontend.boundary.effects import (
     given_by,
 )
 from gradscribe.frontend.boundary.results import result_tree
-from gradscribe.frontend.interface import Dependency, KnownContainer, Lowered
+from gradscribe.frontend.interface import AccessPath, Dependency, KnownContainer, Lowered
 from gradscribe.frontend.memory import remembered
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.lowering import Lowering
@@ -72,7 +72,7 @@ def lowered(
         _storing(plain, effects),
         effects.own_origins,
         frozenset(g.argument for g in given if g.storage in lowering.changes.handed),
-        tuple(_known(effects, given)),
+        tuple(_known(lowering, effects, given, own)),
         tuple(_placed(lowering, values)),
         frozenset(n for n, leaf in enumerate(values) if lowering.outside.only_grown.get(leaf)),
         moved_items.are_changed(lowering),
@@ -103,15 +103,25 @@ def _placed(lowering: Lowering, leaves: Sequence[Value]) -> Iterator[int]:
     return (number for number, leaf in enumerate(leaves) if leaf in placed)
 
 
-def _known(effects: Effects, given: list[Given]) -> Iterator[KnownContainer]:
-    """The lists and dicts among what is given that are stored elsewhere."""
+def _known(
+    lowering: Lowering, effects: Effects, given: list[Given], own: int
+) -> Iterator[KnownContainer]:
+    """The lists and dicts from outside that are stored elsewhere. own: how many arguments come
+    before the captures."""
     trees: list[Tree] = [change.tree for change in effects.changes]
     trees += [change.tree for change in effects.attributes]
     trees += [change.tree for change in effects.containers]
     numbers = {number for tree in trees for number in numbers_of(tree)}
+    roots = [AccessPath(number) for number in range(own)]
+    roots += [capture.path for capture, _ in lowering.outside.captures]
     for item in given:
         if item.storage.serial in numbers and item.leaf is None:
-            yield KnownContainer(item.storage.serial, item.argument, item.steps)
+            root = roots[item.argument]
+            owner = AccessPath(root.root, (*root.steps, *item.steps))
+            yield KnownContainer(item.storage.serial, owner)
+    for storage, found in lowering.outside.containers.items():
+        if storage.serial in numbers:
+            yield KnownContainer(storage.serial, found.path)
 
 
 def _given_by_captures(lowering: Lowering, parameters: list[Parameter]) -> list[Given]:

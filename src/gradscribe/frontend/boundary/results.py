@@ -31,17 +31,20 @@ from gradscribe.ir.core import Value
 from gradscribe.ir.trees import LEAF, Constant, Node, Tree
 from gradscribe.primitives.control import CONSTANT
 
-_NOTHING: Mapping[Storage, Value] = {}
+Made = Mapping[Storage, Value | None]
+"""The lists, dicts and objects that are there in the running program; None: as they were given."""
+
+_NOTHING: Made = {}
 
 
 def result_tree(
     lowering: Lowering,
     item: Any,
-    made: Mapping[Storage, Value] = _NOTHING,
+    made: Made = _NOTHING,
     around: frozenset[Storage] = frozenset(),
 ) -> tuple[Tree, list[Value]]:
-    """The structure of a returned value; numbers are leaves even where they are known. made: the
-    lists, dicts and objects that are there in the running program. around: those that hold it."""
+    """The structure of a returned value; numbers are leaves even where they are known. around: the
+    lists, dicts and objects that hold it."""
     if isinstance(item, Either):
         raise UnsupportedError(
             "the function does not return one type of value: it differs from path to path",
@@ -61,6 +64,11 @@ def result_tree(
             "return a list of its items, as `list(d.values())`",
             lowering.builder.location,
         )
+    storage: Any = getattr(item, "storage", None)
+    if storage in made:
+        value = made[storage]
+        given = Node(list, (), number=storage.serial)
+        return (given, []) if value is None else (LEAF, [value])
     parts = parts_of(item, lowering.contents)
     if parts is None or isinstance(item, PartialOf):
         return LEAF, [lowering.value(item)]
@@ -70,9 +78,6 @@ def result_tree(
             "define the class outside",
             lowering.builder.location,
         )
-    storage: Any = getattr(item, "storage", None)
-    if storage in made:
-        return LEAF, [made[storage]]
     if storage in around:
         raise UnsupportedError(
             "an object, list or dict that contains itself is returned, or stored outside",
@@ -102,7 +107,7 @@ def is_constant(item: Any) -> bool:
 
 
 def _node(
-    lowering: Lowering, parts: Parts, made: Mapping[Storage, Value], around: frozenset[Storage]
+    lowering: Lowering, parts: Parts, made: Made, around: frozenset[Storage]
 ) -> tuple[Node, list[Value]]:
     shape, children, leaves = parts.shape, [], []
     for item in parts.items:
@@ -150,12 +155,18 @@ def refuse_joined(lowering: Lowering, item: Any, around: frozenset[Storage] = fr
         refuse_joined(lowering, part, around if storage is None else around | {storage})
 
 
-def objects_shown(lowering: Lowering) -> dict[Storage, Value]:
-    """The lists, dicts and objects that unread code has: what is stored outside is one of these."""
-    if lowering.has_tensors:  # what they hold belongs to the graph there
-        return {}
+def objects_shown(lowering: Lowering) -> dict[Storage, Value | None]:
+    """The lists, dicts and objects that unread code has, and the lists that were found outside item
+    by item and are one value now: what is stored outside is one of these."""
+    given: dict[Storage, Value | None] = {
+        storage: None
+        for storage, before in (lowering.outside.given | lowering.outside.entered).items()
+        if isinstance(before, tuple) and isinstance(lowering.contents.get(storage), Value)
+    }
+    if lowering.has_tensors:  # what unread code has holds what belongs to the graph there
+        return given
     is_made = lowering.builder.is_made
-    return {s: lent.made for s, lent in lowering.kept.lists.items() if is_made(lent.made)}
+    return given | {s: lent.made for s, lent in lowering.kept.lists.items() if is_made(lent.made)}
 
 
 def leaves_held(lowering: Lowering, item: Any) -> Iterator[Any]:
@@ -163,14 +174,13 @@ def leaves_held(lowering: Lowering, item: Any) -> Iterator[Any]:
     return leaves_of(lowering, item, objects_shown(lowering))
 
 
-def leaves_of(
-    lowering: Lowering, item: Any, made: Mapping[Storage, Value] = _NOTHING
-) -> Iterator[Any]:
+def leaves_of(lowering: Lowering, item: Any, made: Made = _NOTHING) -> Iterator[Any]:
     """The frontend values of the leaves that `result_tree` finds in a value."""
     item = outside.opened(lowering, item)
     parts = parts_of(item, lowering.contents)
     if getattr(item, "storage", None) in made:
-        yield made[item.storage]
+        value = made[item.storage]
+        yield from () if value is None else (value,)
     elif parts is not None:
         for part in parts.items:
             yield from leaves_of(lowering, part, made)

@@ -69,7 +69,8 @@ class Outside:
 
     captures: the implicit inputs, with their parameters; captured: by place, what each is inside.
     entered: the contents of captured variables when they were met: they are there in every state,
-    also in one before that. first: the number of the first storage that the function makes itself.
+    also in one before that. given: likewise of the arguments. first: the number of the first
+    storage that the function makes itself.
     fields: the attributes of objects from outside that are stored to; owners: where these are.
     beside: the attributes of arguments that are no fields of theirs.
     met: the objects from outside, by identity, with the paths to each. compared: those of which it
@@ -104,6 +105,7 @@ class Outside:
     captured: dict[Any, Any] = field(default_factory=dict)
     entered: dict[Storage, Any] = field(default_factory=dict)
     first: int = 0
+    given: dict[Storage, Any] = field(default_factory=dict)
     only_grown: dict[Any, bool] = field(default_factory=dict)
     originals: dict[Storage, Value] = field(default_factory=dict)
     placed: dict[Storage, Value] = field(default_factory=dict)

@@ -17,7 +17,7 @@ demo: $(INSTALLED) ## differentiate the tutorial's functions, and train with the
 SUITE := $(BIN)/python -m pytest -n auto --dist worksteal
 
 test: $(INSTALLED) ## run the tests, the long tables in part; FILE=tests/ir runs all of a part
-	$(if $(FILE),$(BIN)/python -m pytest $(FILE),$(SUITE) --sample 1)
+	$(if $(FILE),$(BIN)/python -m pytest $(FILE),$(SUITE) --sample 1 $(DRAW:%=--draw %))
 
 test-all: $(INSTALLED) ## run all tests
 	$(SUITE)

@@ -1,7 +1,6 @@
 """Calls that NumPy's protocols do not tell of are followed where the source can be read."""
 
 import contextlib
-import decimal
 import functools
 import linecache
 import math
@@ -360,62 +359,6 @@ def test_arrays_that_c_was_given_take_no_value_that_is_differentiated():
         gs.grad(function, compile=False)(X)
 
 
-def test_numbers_are_not_read_from_texts_of_what_is_differentiated():
-    def by_float(x):
-        return float(f"{x[0]:.3f}") * x[1]
-
-    def by_eval(x):
-        return eval(repr(float(x[0]))) * x[1]
-
-    def by_complex(x):
-        return complex(str(x[0])).real * x[1]
-
-    def by_integer(x):
-        return int(f"{1000 * x[0]:.0f}") * x[1]
-
-    def by_decimal(x):
-        return float(decimal.Decimal(str(x[0]))) * x[1]
-
-    def by_array(x):
-        return np.array([str(x[0])], dtype=float)[0] * x[1]
-
-    def by_conversion(x):
-        return np.array([str(x[0])]).astype(float)[0] * x[1]
-
-    def by_store(x):
-        y = np.zeros(1)
-        y[0] = str(x[0])
-        return y[0] * x[1]
-
-    class Told:
-        def __init__(self, number):
-            self.number = number
-
-        @property
-        def read(self):
-            return float(str(self.number))
-
-    def by_property(x):
-        return Told(x[0]).read * x[1]
-
-    class Length(float):
-        pass
-
-    def by_subclass(x):
-        return Length(str(x[0])) * x[1]
-
-    def by_new(x):
-        return float.__new__(float, str(x[0])) * x[1]
-
-    by_source = without_source("def f(x):\n    return float(str(x[0])) * x[1]")
-    for function in (
-        *(by_float, by_eval, by_complex, by_integer, by_decimal),
-        *(by_array, by_conversion, by_store, by_property, by_source, by_subclass, by_new),
-    ):
-        with pytest.raises(NoDerivativeError, match="a number is read from a text"):
-            gs.grad(function, compile=False)(X)
-
-
 @pytest.mark.parametrize(
     ("value", "message"),
     [
@@ -544,12 +487,6 @@ def test_lists_that_c_changes_are_those_of_the_program():
         return heapq.heappop(heap) + 2 * heapq.heappop(heap)
 
     assert gs.grad(function, compile=False)(X).tolist() == [2.0, 0.0, 0.0]
-
-
-def test_texts_are_made_where_nothing_is_read(capsys):
-    f = without_source("def f(x):\n    print(x[0])\n    return x[0] * x[1]")
-    assert gs.grad(f, compile=False)(X).tolist() == [0.7, 0.3, 0.0]
-    assert capsys.readouterr().out == "0.3\n"
 
 
 def test_an_index_that_is_none_raises_what_numpy_does():

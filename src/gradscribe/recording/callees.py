@@ -30,6 +30,7 @@ from gradscribe.recording import (
     replacements,
     shuffles,
     stores,
+    texts,
     threads,
     unfollowed,
 )
@@ -42,7 +43,7 @@ from gradscribe.recording.arrays import (
 from gradscribe.recording.following import as_written, followed
 from gradscribe.recording.foreign import guarded
 from gradscribe.recording.levels import is_running, values_in
-from gradscribe.recording.replacements import apart, read, reading_texts, telling
+from gradscribe.recording.replacements import apart, reading_texts, telling
 from gradscribe.recording.trials import Trial
 
 Callee = Any
@@ -112,7 +113,10 @@ def _of_python(function: Callee) -> Callee:
         return unfollowed.with_shared(function)
     if module == "scipy" and _overwritten(function):
         return functools.partial(_call_overwriting, function)
-    return guarded(followed(function, callee_of), caller)
+    found = followed(function, callee_of)
+    called = guarded(found, caller)
+    is_read = found is not function or texts.is_handing_on(function)
+    return called if is_read else functools.partial(_call_unread, called)
 
 
 def _is_known(function: Callee) -> bool:
@@ -217,7 +221,7 @@ def _method_of_array(method: Any) -> Callee:
         def apart_from_it(*args: Any, **kwargs: Any) -> Any:
             dtype = args[0] if args else kwargs.get("dtype")
             given = replacements.of_objects(array, dtype if name == "astype" else None)
-            return apart(read(getattr(given, name)(*args, **kwargs), array), array)
+            return apart(texts.read(getattr(given, name)(*args, **kwargs), array), array)
 
         return apart_from_it
     if name not in methods.FUNCTIONS:
@@ -265,16 +269,20 @@ def _method_of_class(function: Callee) -> Callee:
 def _with_lists_as_arrays(function: Callee) -> Callee:
     """A function of NumPy's, for which lists of values of the run are arrays."""
     if function in _OF_LISTS:
-        return function
+        return functools.partial(_call_unread, function)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if any(callable(value) and not is_recorded(value) for value in values_in(args)):
             return followed(inspect.unwrap(function), callee_of)(*args, **kwargs)
         if any(type(arg) in (list, tuple) and holds_active(arg) for arg in args):
             args = tuple(map(_of_list, args))
-        return function(*args, **kwargs)
+        return texts.call(function, args, kwargs)
 
     return call
+
+
+def _call_unread(function: Callee, *args: Any, **kwargs: Any) -> Any:
+    return texts.call(function, args, kwargs)
 
 
 def _calling_first(function: Callee) -> Callee:

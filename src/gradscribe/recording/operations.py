@@ -22,7 +22,7 @@ from gradscribe.ir.core import Operand
 from gradscribe.ir.probing import plain_number, probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES, VARIANTS
-from gradscribe.recording import calls, prelude
+from gradscribe.recording import calls, prelude, texts
 from gradscribe.recording.arrays import (
     Memory,
     RecordedArray,
@@ -34,7 +34,7 @@ from gradscribe.recording.arrays import (
     shown,
 )
 from gradscribe.recording.layouts import laid_like
-from gradscribe.recording.levels import Traced, plain, refused, tell, values_in
+from gradscribe.recording.levels import Traced, plain, refused, values_in
 from gradscribe.recording.snapshots import value_of_array
 from gradscribe.recording.trials import Trial
 from gradscribe.recording.views import Call, read_only, viewed
@@ -366,8 +366,8 @@ def _of_unknown(callee: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
     operands = Operands(numbers=False)
     operands.add((args, list(kwargs.values())))
     is_active = any(type(value) is Traced for value in operands.values)
-    if is_active and any(item is None or isinstance(item, str) for item in found):
-        tell()
+    if is_active:
+        texts.note(found)
     if not is_active:
         return _shown(callee, args, kwargs, given)
     if not any(_may_be_differentiable(item) for item in found):

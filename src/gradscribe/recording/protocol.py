@@ -11,7 +11,7 @@ import numpy as np
 from gradscribe.errors import GradscribeError, UnsupportedError
 from gradscribe.frontend.prelude.array_changes import FUNCTIONS, change_each, change_each_alone
 from gradscribe.primitives.registry import PUBLIC
-from gradscribe.recording import operations, stores
+from gradscribe.recording import operations, stores, texts
 from gradscribe.recording.arrays import (
     RecordedArray,
     holds_active,
@@ -231,6 +231,7 @@ def _change(
 ) -> None:
     """`np.copyto(x, …)` and its kind, in terms of stores."""
     target = args[0] if args else next(iter(kwargs.values()))
+    texts.refuse_stored(target, [*args, *kwargs.values()])
     if type(target) is not RecordedArray:
         if holds_active((args, dict(kwargs))):
             raise into_plain_array()

@@ -23,7 +23,7 @@ from gradscribe.ir.probing import in_class, probe
 from gradscribe.primitives.contract_kinds import parameters
 from gradscribe.primitives.log_calls import goes_through_others, only_shown
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
-from gradscribe.recording import classes, operations, protocol, sums
+from gradscribe.recording import classes, operations, protocol, sums, texts
 from gradscribe.recording.arrays import (
     Memory,
     RecordedArray,
@@ -71,7 +71,7 @@ def _creating(function: Callee) -> Callee:
 def _full(shape: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
     """`np.full`."""
     if not is_recorded(fill_value):
-        return recording(np.full(shape, fill_value, *args, **kwargs))
+        return recording(texts.read(np.full(shape, fill_value, *args, **kwargs), fill_value))
     if not args and kwargs.get("dtype") is None:
         kwargs["dtype"] = np.asarray(plain(fill_value._present())).dtype
     made = recording(np.empty(shape, *args, **kwargs))
@@ -82,7 +82,7 @@ def _full(shape: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
 def _full_like(a: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
     """`np.full_like`."""
     if not is_recorded(fill_value):
-        return recording(np.full_like(a, fill_value, *args, **kwargs))
+        return recording(texts.read(np.full_like(a, fill_value, *args, **kwargs), fill_value))
     made = recording(np.empty_like(operations.uncovered(a), *args, **kwargs))
     made[...] = fill_value
     return made
@@ -101,7 +101,7 @@ def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
     value, copy = of_objects(value, dtype), kwargs["copy"]
     if_needed = getattr(copy, "value", copy) in _IF_NEEDED
     if not any(map(is_recorded, values_in(value))):
-        made = read(np.array(value, *args, **kwargs), value)
+        made = texts.read(np.array(value, *args, **kwargs), value)
         return recording(made) if not if_needed or is_new(made, value) else made
     np.array(operations.uncovered(value), *args, **kwargs)  # raises what NumPy raises of it
     if type(value) is RecordedArray and if_needed:
@@ -151,19 +151,6 @@ class _Converter:
         return array
 
 
-def read(array: Any, value: Any) -> Any:
-    """What is made of a value, an array whose numbers may not be read from texts."""
-    if array.dtype.kind not in "SUO" and any(map(_is_text, values_in(value))):
-        refuse_told()
-    return array
-
-
-def _is_text(value: Any) -> bool:
-    if isinstance(value, np.ndarray) and not is_recorded(value):
-        return value.dtype.kind in "SU"
-    return isinstance(value, (str, bytes))
-
-
 def _broadcast_arrays(*args: Any, **kwargs: Any) -> Any:
     """`np.broadcast_arrays`, of arrays: what is made of a number, or list, can be stored to."""
     return np.broadcast_arrays(*[apart(_to_array(value), value) for value in args], **kwargs)
@@ -194,7 +181,7 @@ def _as_array(function: Callee) -> Callee:
             array = _as_recorded(value, dtype, order, kwargs.get("copy"))
             return array.copy() if kwargs.get("copy") else array
         if not any(map(is_recorded, values_in(value))):
-            made = read(function(value, *args, **kwargs), value)
+            made = texts.read(function(value, *args, **kwargs), value)
             return recording(made) if is_new(made, value) else made
         return protocol.array_of(value, dtype)
 
@@ -374,12 +361,6 @@ def _plainly(function: Callee) -> Callee:
 
     return call
 
-
-_READING = (
-    *(ast.literal_eval, json.load, json.loads),
-    *(np.fromfile, np.fromstring, np.genfromtxt, np.load, np.loadtxt),
-)
-"""Functions that read numbers from texts and files."""
 
 FUNCTIONS: dict[Any, Callee] = {
     **{

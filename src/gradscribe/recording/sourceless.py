@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from gradscribe.compiler.observing import HANDING_ON
 from gradscribe.errors import GradscribeError, NoDerivativeError
 from gradscribe.ir.probing import probe
-from gradscribe.recording import exits, foreign
+from gradscribe.recording import exits, foreign, texts
 from gradscribe.recording.levels import refused
 
 
@@ -30,7 +30,7 @@ def guarded(function: FunctionType) -> Callable[..., Any]:
                 )
             )
         try:
-            return function(*args, **kwargs)
+            return texts.call(function, args, kwargs)
         except Exception as error:  # of the program, which may raise anything
             if isinstance(error, GradscribeError) or not exits.is_of_recorded(error):
                 raise

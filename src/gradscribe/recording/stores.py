@@ -11,10 +11,10 @@ import numpy as np
 from gradscribe.errors import GradscribeError, NoDerivativeError, UnsupportedError
 from gradscribe.ir.core import Operand
 from gradscribe.ir.overlaps import copied
-from gradscribe.recording import calls, classes, operations, unread
+from gradscribe.recording import calls, classes, operations, texts, unread
 from gradscribe.recording.arrays import RecordedArray, present
 from gradscribe.recording.layouts import laid_like
-from gradscribe.recording.levels import Traced, plain, refuse_told, refused
+from gradscribe.recording.levels import Traced, plain, refused
 from gradscribe.recording.prelude import stored
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 
@@ -25,8 +25,7 @@ def setitem(array: RecordedArray, index: Any, value: Any) -> None:
     """`array[index] = value`."""
     memory = array._memory
     memory.check()
-    if isinstance(value, (str, bytes)):
-        refuse_told()
+    texts.refuse_stored(array, [value])
     if not array._writeable:
         raise ValueError("assignment destination is read-only")
     if unread.is_storing():

@@ -17,7 +17,7 @@ import numpy as np
 
 from gradscribe.errors import GradscribeError, NoDerivativeError
 from gradscribe.ir.probing import probe
-from gradscribe.recording import builtin_types, exits, operations, unread
+from gradscribe.recording import builtin_types, exits, operations, texts, unread
 from gradscribe.recording.arrays import RecordedArray, holds_active, is_active
 from gradscribe.recording.levels import refused
 
@@ -53,7 +53,7 @@ def refusing(function: Callee) -> Callee:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            return function(*args, **kwargs)
+            return texts.call(function, args, kwargs)
         except (AttributeError, TypeError, ValueError) as error:
             if isinstance(error, GradscribeError) or not exits.is_of_recorded(error):
                 raise

@@ -9,10 +9,12 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
+from gradscribe.recording import texts
+
 
 def call(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """What the code gives."""
-    return function(*args, **kwargs)
+    return texts.call(function, args, kwargs)
 
 
 def is_storing() -> bool:

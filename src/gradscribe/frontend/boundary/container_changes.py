@@ -52,10 +52,10 @@ def _changed(
         every = now.values() if isinstance(now, dict) else now
         pairs = zip(every, kept, strict=True)
         new = TupleOf(tuple(item for item, former in pairs if former is NEW))
-    tree, values = held(lowering, new, f"in `{found.name}`")
+    tree, values = held(lowering, new, f"in `{found.name}`", storage)
     keys = tuple(now) if isinstance(now, dict) else None
     change = ContainerChange(found.path, found.name, tree, keys, kept, found.grown)
-    return ChangedContainer(change, values, list(leaves_held(lowering, new)))
+    return ChangedContainer(change, values, list(leaves_held(lowering, new, storage)))
 
 
 def _kept(before: Any, now: Any) -> tuple[Any, ...]:

@@ -219,8 +219,7 @@ def _changes(
             yield change, (contents,), (None,)
             continue
         container = (DictRef if isinstance(contents, dict) else ListRef)(item.storage)
-        made = objects_shown(lowering)
-        made.pop(item.storage, None)
+        made = objects_shown(lowering, item.storage)
         items = contents.values() if isinstance(contents, dict) else contents
         for below in items:
             refuse_joined(lowering, below)

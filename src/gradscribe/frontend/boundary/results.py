@@ -119,14 +119,16 @@ def _node(
     return Node(shape.cls, tuple(children), keys), leaves
 
 
-def held(lowering: Lowering, item: Any, where: str) -> tuple[Tree, list[Value]]:
+def held(
+    lowering: Lowering, item: Any, where: str, own: Storage | None = None
+) -> tuple[Tree, list[Value]]:
     """What an attribute or container holds at the end, as a result of the function. where: the
-    words for that."""
+    words for that. own: the container, if that is the item."""
     why = "it is not there on every path"
     try:
         if not isinstance(item, Unbound):
             refuse_joined(lowering, item)
-            tree, values = result_tree(lowering, item, objects_shown(lowering))
+            tree, values = result_tree(lowering, item, objects_shown(lowering, own))
             if not any(may_be_undefined(lowering, value) for value in values):
                 return tree, values
     except UnsupportedError as error:
@@ -155,23 +157,25 @@ def refuse_joined(lowering: Lowering, item: Any, around: frozenset[Storage] = fr
         refuse_joined(lowering, part, around if storage is None else around | {storage})
 
 
-def objects_shown(lowering: Lowering) -> dict[Storage, Value | None]:
+def objects_shown(lowering: Lowering, own: Storage | None = None) -> dict[Storage, Value | None]:
     """The lists, dicts and objects that unread code has, and the lists that were found outside item
-    by item and are one value now: what is stored outside is one of these."""
+    by item and are one value now: what is stored outside is one of these. own: none of them."""
     given: dict[Storage, Value | None] = {
         storage: None
         for storage, before in (lowering.outside.given | lowering.outside.entered).items()
         if isinstance(before, tuple) and isinstance(lowering.contents.get(storage), Value)
+        if storage is not own
     }
     if lowering.has_tensors:  # what unread code has holds what belongs to the graph there
         return given
     is_made = lowering.builder.is_made
-    return given | {s: lent.made for s, lent in lowering.kept.lists.items() if is_made(lent.made)}
+    lent = lowering.kept.lists.items()
+    return given | {s: one.made for s, one in lent if s is not own and is_made(one.made)}
 
 
-def leaves_held(lowering: Lowering, item: Any) -> Iterator[Any]:
+def leaves_held(lowering: Lowering, item: Any, own: Storage | None = None) -> Iterator[Any]:
     """The frontend values of the leaves of what `held` gives the structure of."""
-    return leaves_of(lowering, item, objects_shown(lowering))
+    return leaves_of(lowering, item, objects_shown(lowering, own))
 
 
 def leaves_of(lowering: Lowering, item: Any, made: Made = _NOTHING) -> Iterator[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import inspect
 import types
 from typing import Any, NoReturn
@@ -58,6 +59,7 @@ from gradscribe.primitives.contract_kinds import UNKNOWN
 from gradscribe.primitives.contracts import contract_of
 from gradscribe.primitives.registry import COMPOSITIONS, DISTRIBUTIONS, PRIMITIVES
 from gradscribe.primitives.static import STATIC
+from gradscribe.primitives.users_code import is_users
 
 _UNBOUND = (np.ndarray, list, dict)
 _DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType)
@@ -224,7 +226,10 @@ def _call_unregistered(
         dependencies.depend(lowering, path, tuple(registry), "keys")
         for cls, known in registry.items():
             dependencies.depend(lowering, path.item(cls), known)
-        chosen = callee.dispatch(introspection.known_class(lowering, node, arguments[0]))
+        first = introspection.known_class(lowering, node, arguments[0])
+        for cls in registry:
+            introspection.is_subclass(lowering, node, first, cls)
+        chosen = callee.dispatch(first)
         return call(lowering, node, Static(chosen), arguments, keywords)
     function = plain_function(callee)
     if function is not None and _is_opaque_function(lowering, node, function, arguments, keywords):
@@ -355,12 +360,29 @@ def _call_unknown(
         bound.apply_defaults()
         items = [bound.arguments[f] for f in fields]
         return TupleOf(tuple(i if _is_frontend(i) else Static(i) for i in items), callee)
+    if isinstance(callee, enum.EnumMeta) and len(arguments) == 1:
+        found = _member_missing(lowering, node, callee, arguments[0])
+        if found is not None:
+            return found
     if folded_calls.is_pure(callee):
         arguments = tuple(iterators.taken(lowering, node, item) for item in arguments)
     found = folded_calls.folded(lowering, node, callee, arguments, keywords)
     if found is not None:
         return found
     return unknown.call(lowering, node, callee, arguments, keywords)
+
+
+def _member_missing(lowering: Lowering, node: Any, cls: Any, item: Any) -> Any:
+    """What a method of the user's gives for a value that no member of an enumeration has; None
+    where there is no such method."""
+    own = in_class(cls, "_missing_")
+    is_member = isinstance(item, Static) and any(item.value == m.value for m in cls)
+    if is_member or not is_users(own):
+        return None
+    found = lowering.call(node, lowering.attribute(node, Static(cls), "_missing_"), (item,), {})
+    if found == Static(None):
+        lowering.raises(node, ValueError(f"not a valid {cls.__name__}"))
+    return found
 
 
 def _own_constructor(cls: type) -> str | None:

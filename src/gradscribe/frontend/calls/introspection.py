@@ -86,10 +86,10 @@ def _instances(
     """Whether objects of the classes that the value may have are of one of these classes."""
     _refuse_deciding(lowering, node, asked if isinstance(asked, tuple) else (asked,))
     refuse_other_class(lowering, node, item)
-    return {_is_subclass(lowering, node, cls, asked) for cls in _classes(lowering, node, item)}
+    return {is_subclass(lowering, node, cls, asked) for cls in _classes(lowering, node, item)}
 
 
-def _is_subclass(lowering: Lowering, node: Any, cls: Any, asked: type | tuple[type, ...]) -> bool:
+def is_subclass(lowering: Lowering, node: Any, cls: Any, asked: type | tuple[type, ...]) -> bool:
     """Whether a class is derived from one of these. Which classes an abstract one counts among its
     own may change."""
     classes = asked if isinstance(asked, tuple) else (asked,)
@@ -302,7 +302,8 @@ def _issubclass(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
     if any(map(unknown.is_opaque, arguments)):  # a class that is known where this runs
         return unknown.emit(lowering, issubclass, arguments, keywords, BOOL)
     cls, asked = (object_of(lowering, node, a) for a in arguments)
-    return Static(_is_subclass(lowering, node, cls, asked))
+    _refuse_deciding(lowering, node, asked if isinstance(asked, tuple) else (asked,))
+    return Static(is_subclass(lowering, node, cls, asked))
 
 
 def _type(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

@@ -25,7 +25,7 @@ from gradscribe.frontend.prelude import prelude
 from gradscribe.frontend.state import handlers, wording
 from gradscribe.frontend.state.dependencies import depend
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.structures import instances, keyed, protocols
+from gradscribe.frontend.structures import class_attributes, instances, keyed, protocols
 from gradscribe.frontend.values import texts
 from gradscribe.frontend.values.values import (
     BoundMethod,
@@ -88,6 +88,9 @@ def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
     """An operator on frontend values: folded if static, on tuples and lists as Python does."""
     operands = tuple(outside.opened(lowering, resolved(lowering, operand)) for operand in operands)
     if all(isinstance(o, Static) for o in operands) and _folds(callee, operands):
+        special = protocols.operate(lowering, node, callee, operands)
+        if special is not None:
+            return special
         try:
             return Static(callee(*(o.value for o in operands)))
         except ArithmeticError:
@@ -278,7 +281,8 @@ def truth(lowering: Lowering, item: Any) -> bool | Value:
         return truth(lowering, found)
     item = outside.opened(lowering, item)
     if isinstance(item, Static):
-        return bool(item.value)
+        own = instances.has_methods(item)
+        return _truth_of_object(lowering, item) if own else bool(item.value)
     if isinstance(item, TupleOf):
         return bool(item.items)
     if isinstance(item, (ListRef, DictRef)):
@@ -310,7 +314,7 @@ def _truth_of_object(lowering: Lowering, item: Any) -> bool | Value:
     if isinstance(item, ObjectRef) and has(type(item.target), "__len__"):
         depend(lowering, item.path, len(item.target), "length")
         return bool(item.target)
-    return True
+    return bool(item.value) if isinstance(item, Static) else True
 
 
 def compare(lowering: Lowering, node: Any, op: Any, left: Any, right: Any) -> Any:
@@ -406,6 +410,8 @@ def _contains(lowering: Lowering, node: Any, item: Any, container: Any) -> Any:
         return key in lowering.contents[container.storage]
     if isinstance(container, Static) and isinstance(container.value, (set, frozenset)):
         keyed.refuse_unhashable(lowering, node, item)
+    if class_attributes.method(lowering, container, "__iter__") is not None:
+        container = lowering.listed(node, (container,), {})
     if isinstance(container, Static) and isinstance(item, Static):
         try:
             return item.value in container.value

@@ -56,6 +56,10 @@ def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
         return item
     if instances.is_object(item):
         return _object_iteration(lowering, node, item)
+    if isinstance(item, Static):
+        own = iter_of(lowering, node, item)
+        if own is not item:
+            return over(lowering, node, own)
     if isinstance(item, Ref):
         type_ = lowering.load(item).type
         if isinstance(type_, Array) and type_.rank:

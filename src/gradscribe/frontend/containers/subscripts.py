@@ -36,10 +36,12 @@ from gradscribe.frontend.values.values import (
     ViewOf,
 )
 from gradscribe.ir.core import Value
+from gradscribe.ir.probing import in_class
 from gradscribe.ir.types import INT, Scalar
 from gradscribe.primitives.control import COPY, GET, STOP_GRADIENT
 from gradscribe.primitives.indexing import GATHER
 from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.primitives.users_code import is_users
 
 
 @as_python(operator.getitem)
@@ -83,6 +85,11 @@ def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
     if isinstance(owner, ObjectRef) and isinstance(index, Static):
         return outside.item_of_object(lowering, node, owner, index.value)
     place = index_argument(index)
+    if isinstance(owner, Static) and isinstance(owner.value, type):
+        own = in_class(owner.value, "__class_getitem__")
+        if isinstance(own, classmethod) and is_users(own.__func__):
+            method = lowering.attribute(node, owner, "__class_getitem__")
+            return lowering.call(node, method, (place,), {})
     if isinstance(owner, Static) and isinstance(place, Static):
         try:
             return Static(owner.value[place.value])

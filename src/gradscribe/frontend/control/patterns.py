@@ -203,7 +203,8 @@ def _no_match(lowering: Lowering, pattern: Any, item: Any, taken_apart: type) ->
         cls = item.type.cls or taken_apart
     else:
         cls = type(item.value) if isinstance(item, Static) else None
-    if cls is not None and issubclass(cls, taken_apart) and cls not in (str, bytes):
+    found = cls is not None and introspection.is_subclass(lowering, pattern, cls, taken_apart)
+    if found and cls not in (str, bytes):
         lowering.unsupported(
             pattern,
             "this pattern is given another object than a list, tuple or dict of known keys",

@@ -116,6 +116,9 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
     call, or guarded: they may change."""
     if isinstance(owner, set) and not hasattr(frozenset, name) and hasattr(owner, name):
         known_sets.refuse_change(lowering, node, Static(owner))
+    computed = class_attributes.of_static(lowering, node, owner, name)
+    if computed is not None:
+        return computed
     if not hasattr(owner, name):
         said = getattr(owner, "__name__", repr(owner))
         what = f"`{said}` has no attribute `{name}`"
@@ -124,8 +127,6 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
         return object_attributes.read(lowering, node, ObjectRef(owner, AccessPath(owner)), name)
     if isinstance(owner, (enum.Enum, str, bytes)) and not dependencies.is_library(type(owner)):
         found = inspect.getattr_static(owner, name)
-        if isinstance(found, property) and found.fget is not None:
-            return lowering.call(node, Static(found.fget), (Static(owner),), {})
         if not hasattr(type(found), "__get__"):
             return outside.external(lowering, found, AccessPath(owner).attribute(name), name)
     value = getattr(owner, name)

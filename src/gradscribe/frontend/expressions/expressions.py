@@ -24,6 +24,7 @@ from gradscribe.frontend.memory import kept_memory, outside, scope
 from gradscribe.frontend.memory.sequences import new_list
 from gradscribe.frontend.opaque import foreign, shown_calls
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import protocols
 from gradscribe.frontend.syntax.bindings import dotted
 from gradscribe.frontend.syntax.refusals import refused
 from gradscribe.frontend.values.values import (
@@ -315,9 +316,13 @@ def _formatted(lowering: Lowering, node: Any) -> Any:
                 "a computed format specification is not supported",
                 "write the format as a literal",
             )
+        conversion = part.conversion
+        own = _own_text(lowering, part, item, form) if isinstance(item, Static) else None
+        if own is not None:
+            (item, form), conversion = own, -1
         if isinstance(item, Static):
             text = {-1: item.value, 114: repr(item.value), 115: str(item.value)}.get(
-                part.conversion, ascii(item.value)
+                conversion, ascii(item.value)
             )
             try:
                 parts.append(format(text, form))
@@ -325,13 +330,28 @@ def _formatted(lowering: Lowering, node: Any) -> Any:
                 lowering.raises(part, error)
         else:
             shown_calls.note_texts(lowering, [item])
-            parts.append((lowering.value(item), part.conversion, form))
+            parts.append((lowering.value(item), conversion, form))
     if all(isinstance(part, str) for part in parts):
         return Static("".join(parts))
     values = [part[0] for part in parts if isinstance(part, tuple)]
     if foreign.may_lead_to_memory(lowering, values):
         kept_memory.bring_into_step(lowering)
     return lowering.emit(FORMAT, {"parts": tuple(parts)})
+
+
+def _own_text(lowering: Lowering, part: Any, item: Static, form: str) -> tuple[Any, str] | None:
+    """The text that methods of the user's make of what is known, and how that is formatted."""
+    if part.conversion == -1:
+        made = protocols.call(lowering, part, item, "__format__", Static(form))
+        if made is not None:
+            return made, ""
+    if part.conversion == -1 and isinstance(item.value, str):
+        return None
+    made = protocols.text(lowering, part, item, _CONVERSIONS.get(part.conversion, repr))
+    return None if made is None else (made, form)
+
+
+_CONVERSIONS = {-1: str, ord("s"): str}
 
 
 def _walrus(lowering: Lowering, node: Any) -> Any:

@@ -21,6 +21,7 @@ from gradscribe.frontend.values.values import (
     Super,
 )
 from gradscribe.ir.probing import in_class, probe
+from gradscribe.primitives.users_code import is_users
 
 MISSING: Any = object()
 """Stands for what a class does not have."""
@@ -75,6 +76,37 @@ def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) ->
     if base in dependencies.LOCAL_CLASSES and isinstance(value, PLAIN_NUMBERS):
         return Static(value)
     return outside.external(lowering, value, AccessPath(cls).attribute(name), name)
+
+
+def of_static(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+    """An attribute of something known, as a class or module, which the user's code computes when it
+    is read: a property or other descriptor, `__getattr__`. None where there is no such code."""
+    is_class = isinstance(owner, type)
+    kind = in_class(type(owner), name, MISSING)
+    if is_property(kind) and is_users(kind.fget):
+        depend_on_class(lowering, type(owner), name, kind)
+        return lowering.call(node, Static(kind.fget), (Static(owner),), {})
+    inner = in_class(owner, name, MISSING) if is_class else MISSING
+    found, holder = (kind, type(owner)) if inner is MISSING else (inner, owner)
+    read = None if found is MISSING or is_users(found) else in_class(type(found), "__get__")
+    if is_users(read):
+        place = _place_in_class(holder, name)
+        dependencies.depend(lowering, place, found)
+        depend_on_class(lowering, type(found), "__get__", read)
+        given = (Static(None), Static(owner)) if is_class else (Static(owner), Static(type(owner)))
+        return lowering.call(node, Static(read), (ObjectRef(found, place), *given), {})
+    own = probe(owner, "__dict__") or {}
+    if found is not MISSING or (name in own and not is_class):
+        return None
+    of_class = in_class(type(owner), "__getattr__")
+    if is_users(of_class):
+        depend_on_class(lowering, type(owner), "__getattr__", of_class)
+        return lowering.call(node, Static(of_class), (Static(owner), Static(name)), {})
+    of_module = own.get("__getattr__") if isinstance(owner, types.ModuleType) else None
+    if is_users(of_module):
+        dependencies.depend(lowering, AccessPath(owner).attribute("__getattr__"), of_module)
+        return lowering.call(node, Static(of_module), (Static(name),), {})
+    return None
 
 
 def call_descriptor(
@@ -132,6 +164,8 @@ def method(lowering: Lowering, owner: Any, name: str) -> BoundMethod | None:
     cls = class_of(owner)
     kind = in_class(cls, name, MISSING)
     if not isinstance(kind, types.FunctionType):
+        return None
+    if isinstance(owner, Static) and not is_users(kind):
         return None
     depend_on_class(lowering, cls, name, kind)
     return BoundMethod(owner, name, kind)

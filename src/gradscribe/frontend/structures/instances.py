@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 from gradscribe.frontend.memory import kept_variables, remembered
-from gradscribe.frontend.state.dependencies import depend_on_names
+from gradscribe.frontend.state.dependencies import depend_on_names, is_library
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     Cell,
     InstanceRef,
     ObjectRef,
+    Static,
     Storage,
     TupleOf,
     Unbound,
 )
+from gradscribe.ir.probing import in_class
+from gradscribe.primitives.users_code import is_users
 
 Object = InstanceRef | ObjectRef
 _CONTAINERS = (list, dict, tuple, set)
 
 
-def class_of(owner: Object | TupleOf) -> type:
+def class_of(owner: Object | TupleOf | Static) -> type:
     """The class of an object."""
+    if isinstance(owner, Static):
+        return type(owner.value)
     return type(owner.target) if isinstance(owner, ObjectRef) else owner.cls
 
 
@@ -33,8 +39,24 @@ def is_object(item: Any) -> bool:
 
 
 def has_methods(item: Any) -> bool:
-    """Whether the class of this may have methods of the user's: an object, or a namedtuple."""
+    """Whether the class of this may have methods of the user's: an object, or a namedtuple; of what
+    is known, whether it has special methods of the user's."""
+    if isinstance(item, Static):
+        return special_methods(type(item.value))
     return is_object(item) or (isinstance(item, TupleOf) and item.cls is not tuple)
+
+
+def special_methods(cls: type) -> bool:
+    """Whether the user has written special methods of a class, as a metaclass has, or a class that
+    is derived from `str`."""
+    if cls in _BUILT_IN or is_library(cls):
+        return False
+    names = {name for base in cls.__mro__ for name in vars(base) if name.startswith("__")}
+    return any(is_users(in_class(cls, name)) for name in names - _MAKING)
+
+
+_BUILT_IN = frozenset({bool, int, float, complex, str, bytes, type(None), type, FunctionType})
+_MAKING = frozenset({"__new__", "__init__", "__prepare__", "__init_subclass__", "__set_name__"})
 
 
 def cell_of(lowering: Lowering, owner: Object, name: str) -> Cell | None:

@@ -86,6 +86,8 @@ def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...
     if callee is operator.ne:
         same = operate(lowering, node, operator.eq, operands)
         return None if same is None else _negated(lowering, node, same)
+    if all(isinstance(operand, Static) for operand in operands):
+        return None
     if callee is operator.eq and _by_identity(first, second) and _by_identity(second, first):
         return Static(is_same(lowering, node, first, second))
     return None
@@ -129,6 +131,8 @@ def _operate_on_one(lowering: Lowering, node: Any, callee: Any, owner: Any, *arg
     that."""
     if not instances.has_methods(owner):
         return None
+    if callee in (str, repr):
+        return text(lowering, node, owner, callee) if isinstance(owner, Static) else None
     for name in _UNARY.get(callee, ()):
         found = call(lowering, node, owner, name, *arguments)
         if found is not None and callee.__name__.strip("_") != name.strip("_"):
@@ -136,6 +140,13 @@ def _operate_on_one(lowering: Lowering, node: Any, callee: Any, owner: Any, *arg
         if found is not None:
             return found
     return None
+
+
+def text(lowering: Lowering, node: Any, item: Static, callee: Any) -> Any:
+    """`str` or `repr` of what is known, if methods of the user's make it; else None."""
+    if callee is str and in_class(type(item.value), "__str__") is not object.__str__:
+        return call(lowering, node, item, "__str__")
+    return call(lowering, node, item, "__repr__")
 
 
 def _negated(lowering: Lowering, node: Any, item: Any) -> Any:

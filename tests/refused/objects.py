@@ -92,9 +92,10 @@ def dict_of_a_mapping(x):
 
 
 class Making(type):
-    @property
-    def first(cls):
-        return operator.itemgetter(0)
+    first = property(operator.itemgetter(0))
+
+    def __getitem__(cls, index):
+        return operator.itemgetter(index)
 
 
 class Made(metaclass=Making):

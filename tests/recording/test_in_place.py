@@ -189,3 +189,50 @@ def test_what_a_package_raises_of_constants_the_program_may_handle() -> None:
             return pandas.Series([x[0], x[1]]).sum() * x[1]
 
     np.testing.assert_allclose(gs.grad(loss, compile=False)(X)[0], X[1])
+
+
+def _of_one_element(x: Any) -> Any:
+    made = np.empty(())
+    made[()] = 2 * x[0]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("index", "stored"),
+    [
+        (lambda view: view == view, True),
+        (lambda view: view != view, False),
+        (lambda view: 0, True),
+        (lambda view: [0], True),
+        (lambda view: slice(1, None), False),
+    ],
+)
+def test_views_of_an_array_without_axes_are_stored_to(index: Any, stored: bool) -> None:
+    def by_view(x: Any) -> Any:
+        made = _of_one_element(x)
+        view = made.reshape(1)
+        view[index(view)] = 3 * x[1]
+        return made * x[1]
+
+    expected = [0, 6 * X[1]] if stored else [2 * X[1], 2 * X[0]]
+    np.testing.assert_allclose(gs.grad(by_view, compile=False)(X)[:2], expected)
+
+
+def test_a_mask_of_an_array_without_axes() -> None:
+    def by_mask(x: Any) -> Any:
+        made, other = (array[()] for array in np.broadcast_arrays(_of_one_element(x), 1.0))
+        made = np.asarray(made).copy()
+        made[made > other], made[made <= other] = x[1], 2 * x[1]
+        return np.sum(made)
+
+    assert gs.grad(by_mask, compile=False)(X)[1] in (1.0, 2.0)
+
+
+def test_one_element_is_not_stored_to_several_times_by_a_view() -> None:
+    def twice(x: Any) -> Any:
+        made = _of_one_element(x)
+        made.reshape(1)[[0, 0]] = np.stack([x[1], x[2]])
+        return made
+
+    with pytest.raises(UnsupportedError, match="to one element several times"):
+        gs.grad(twice, compile=False)(X)

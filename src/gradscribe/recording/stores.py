@@ -57,6 +57,8 @@ def setitem(array: RecordedArray, index: Any, value: Any) -> None:
         return
     if array._base is not None:
         index = _place(array, index)
+        if index is None:
+            return
     with _LOCK:  # threads may store to other elements at the same time
         memory.value = _stored(memory.value, index, value)
         memory.version += 1
@@ -75,8 +77,8 @@ def _store_plainly(array: RecordedArray, index: Any, value: Any) -> None:
     array._shared()[operations.uncovered(index)] = operations.uncovered(value)
 
 
-def _place(view: RecordedArray, index: Any) -> tuple[Any, ...]:
-    """Where an index of a view is in its memory."""
+def _place(view: RecordedArray, index: Any) -> tuple[Any, ...] | None:
+    """Where an index of a view is in its memory; None if that has no axes, and is not meant."""
     own = plain(view._memory.value)
     if plain(view._present()).dtype != own.dtype:
         raise refused(
@@ -89,7 +91,17 @@ def _place(view: RecordedArray, index: Any) -> tuple[Any, ...]:
     positions[...] = np.arange(own.size).reshape(own.shape)
     for step in view._steps:
         positions = step.plainly(positions)
-    return np.unravel_index(positions[operations.uncovered(index)], own.shape)
+    found = positions[operations.uncovered(index)]
+    if own.ndim:
+        return np.unravel_index(found, own.shape)
+    if np.size(found) > 1:
+        raise refused(
+            UnsupportedError(
+                "a store to one element several times, by way of a view",
+                "store the last of the values",
+            )
+        )
+    return (None,) * np.ndim(found) if np.size(found) else None
 
 
 def _stored(target: Any, index: Any, value: Any) -> Any:

@@ -89,10 +89,8 @@ def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
     operands = tuple(outside.opened(lowering, resolved(lowering, operand)) for operand in operands)
     if all(isinstance(o, Static) for o in operands) and _folds(callee, operands):
         special = protocols.operate(lowering, node, callee, operands)
-        if special is not None:
-            return special
         try:
-            return Static(callee(*(o.value for o in operands)))
+            return special or Static(callee(*(o.value for o in operands)))
         except ArithmeticError:
             pass  # it raises when it runs, if it does
         except Exception as error:
@@ -280,9 +278,6 @@ def truth(lowering: Lowering, item: Any) -> bool | Value:
         found = for_each_kind(lowering, None, (item,), lambda one: _flag(lowering, one))
         return truth(lowering, found)
     item = outside.opened(lowering, item)
-    if isinstance(item, Static):
-        own = instances.has_methods(item)
-        return _truth_of_object(lowering, item) if own else bool(item.value)
     if isinstance(item, TupleOf):
         return bool(item.items)
     if isinstance(item, (ListRef, DictRef)):
@@ -292,7 +287,7 @@ def truth(lowering: Lowering, item: Any) -> bool | Value:
             if isinstance(contents, Value)
             else bool(contents)
         )
-    if instances.is_object(item):
+    if instances.is_object(item) or isinstance(item, Static):
         return _truth_of_object(lowering, item)
     if isinstance(item, (BoundMethod, LocalFunction, OneShot)):
         return True

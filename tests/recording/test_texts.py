@@ -167,7 +167,8 @@ def test_code_that_is_not_followed_reads_no_numbers_from_texts(read):
     "make", [lambda y: np.char.mod("%.17g", y), lambda y: np.strings.mod("%.17g", y)]
 )
 def test_texts_that_numpy_makes_are_texts(make):
-    with pytest.raises(NoDerivativeError, match="a number is read from a text"):
+    refusals = "a number is read from a text|out of the record"  # the second by older NumPy
+    with pytest.raises(NoDerivativeError, match=refusals):
         gs.grad(lambda x: float(make(x)[0]) * x[1], compile=False)(X)
 
 

@@ -188,7 +188,7 @@ class _Reached:
         return iter(())
 
 
-_OPEN = frozenset({"builtins", "collections", "numpy", "pandas", "scipy"})
+_OPEN = frozenset({"builtins", "collections", "numpy"})
 """Packages whose objects show what they hold."""
 
 

@@ -141,7 +141,7 @@ class Module(types.ModuleType):
 
 
 NAME, MODULE, LAZY = Name("name"), Module("module"), types.ModuleType("lazy")
-LAZY.__getattr__ = lambda name: STATE[0]  # type: ignore[method-assign]
+vars(LAZY)["__getattr__"] = lambda name: STATE[0]
 
 
 def either(condition: Any, x: Any) -> Any:
@@ -174,6 +174,14 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "text of a member": lambda x: either(str(Colour.RED) == "5", x),
     "f-string of a member": lambda x: either(f"{Colour.RED}" == "5", x),
     "< of a member": lambda x: either(Colour.RED < 5, x),
+    "percent of a member": lambda x: either("%s" % Colour.RED == "5", x),
+    "percent of members": lambda x: either("%s-%s" % (Colour.RED, 1) == "5-1", x),
+    "format of a member": lambda x: either("{}".format(Colour.RED) == "5", x),
+    "any of members": lambda x: either(any([Colour.RED]), x),
+    "all of members": lambda x: either(all([Colour.RED]), x),
+    "min of members": lambda x: np.sum(x) * min(Colour.BLUE, Colour.RED).value,
+    "max of members": lambda x: np.sum(x) * max([Colour.RED, Colour.BLUE]).value,
+    "count of texts": lambda x: either(["b", "a"].count(NAME) == 2, x),
     "== of a text": lambda x: either(NAME == "a", x),
     "len of a text": lambda x: np.sum(x) * len(NAME),
     "item of a text": lambda x: either(NAME[0] == "5", x),
@@ -194,6 +202,21 @@ def test_methods_of_known_objects_run_at_each_call(program: Any) -> None:
         assert value_and_grad(X)[0] == program(X)
         STATE[0] = 5.0
         assert value_and_grad(X)[0] == program(X)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: np.sum(x) * sorted([Colour.RED, Colour.BLUE])[0].value,
+        lambda x: np.sum(x) * Colour(1 + int(np.argmax(x))).value,
+        lambda x: np.sum(x) * Colour(int(x[1])).value,
+    ],
+)
+def test_what_is_not_known_of_members_is_right_or_refused(program: Any) -> None:
+    STATE[0] = 2.0
+    with pytest.raises(UnsupportedError):
+        gs.grad(program)(X)
+    assert gs.value_and_grad(program, compile=False)(X)[0] == program(X)
 
 
 def test_what_is_read_of_a_class_runs_once_a_call() -> None:

@@ -46,7 +46,8 @@ def call(function: Callee, args: Any, kwargs: Any) -> Any:
         return function(*args, **kwargs)
     arrays = [(array, array.copy()) for array in given.numbers if is_a(array, np.ndarray)]
     found = function(*args, **kwargs)
-    is_read = any(not given.holds(number) for number in _Reached(found).numbers)
+    made = _Reached(found)
+    is_read = made.is_cut or any(not given.holds(number) for number in made.numbers)
     is_read |= any(array.tobytes() != before.tobytes() for array, before in arrays)
     if is_read or _gives_rows(found):
         refuse_told()
@@ -64,7 +65,7 @@ def _gives_rows(found: Any) -> bool:
 
 def read(array: Any, value: Any) -> Any:
     """What is made of a value, an array whose numbers may not be read from texts."""
-    if array.dtype.kind not in "SUO" and any(map(is_text, values_in(value))):
+    if array.dtype.kind not in "SUTO" and any(map(is_text, values_in(value))):
         refuse_told()
     return array
 
@@ -102,21 +103,10 @@ def _has_number(text: str | bytes | bytearray) -> bool:
 
 
 _HANDING_ON = frozenset(
-    {
-        *("abc", "asyncio", "builtins", "collections", "concurrent", "contextlib", "contextvars"),
-        *(
-            "copy",
-            "dataclasses",
-            "enum",
-            "functools",
-            "gradscribe",
-            "heapq",
-            "inspect",
-            "itertools",
-        ),
-        *("logging", "operator", "queue", "random", "threading", "time", "traceback", "typing"),
-        *("warnings", "weakref"),
-    }
+    {"abc", "asyncio", "builtins", "collections", "concurrent", "contextlib", "contextvars"}
+    | {"copy", "dataclasses", "enum", "functools", "gradscribe", "heapq", "inspect"}
+    | {"itertools", "logging", "operator", "queue", "random", "threading", "time"}
+    | {"traceback", "typing", "warnings", "weakref"}
 )
 """Modules of functions that make no numbers of texts."""
 
@@ -142,7 +132,7 @@ _WITHOUT = (
 
 class _Reached:
     """What values hold. numbers: numbers, and arrays of numbers. has_texts: whether there is a
-    number in a text, or something whose inside is not known."""
+    number in a text, or something whose inside is not known. is_cut: whether they hold more."""
 
     def __init__(self, value: Any) -> None:
         self.numbers: list[Any] = []
@@ -154,7 +144,8 @@ class _Reached:
             if id(item) not in self._seen and not is_recorded(item):
                 self._seen[id(item)] = item
                 pending += self._look(item)
-        self.has_texts |= bool(pending)
+        self.is_cut = bool(pending)
+        self.has_texts |= self.is_cut
 
     def holds(self, number: Any) -> bool:
         """Whether a number is one of these, or an array shares the memory of one."""
@@ -179,9 +170,7 @@ class _Reached:
         return iter(())
 
     def _look_at_array(self, array: Any) -> Iterator[Any]:
-        if array.dtype == object:
-            return itertools.islice(array.flat, _MOST)
-        if array.dtype.kind in "SUT":
+        if array.dtype.kind in "SUTO":
             return itertools.islice(array.flat, _MOST)
         if array.dtype.kind not in "biuMm" and array.size:
             self.numbers.append(array)

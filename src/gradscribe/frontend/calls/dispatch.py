@@ -373,11 +373,12 @@ def _call_unknown(
 
 
 def _member_missing(lowering: Lowering, node: Any, cls: Any, item: Any) -> Any:
-    """What a method of the user's gives for a value that no member of an enumeration has; None
-    where there is no such method."""
+    """What a method of the user's gives for a value, which is known, that no member of an
+    enumeration has; None where there is no such method."""
     own = in_class(cls, "_missing_")
-    is_member = isinstance(item, Static) and any(item.value == m.value for m in cls)
-    if is_member or not is_users(own):
+    if not (isinstance(item, Static) and is_users(own)):
+        return None
+    if any(item.value == member.value for member in cls):
         return None
     found = lowering.call(node, lowering.attribute(node, Static(cls), "_missing_"), (item,), {})
     if found == Static(None):

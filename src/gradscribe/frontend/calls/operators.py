@@ -90,7 +90,7 @@ def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
     if all(isinstance(o, Static) for o in operands) and _folds(callee, operands):
         special = protocols.operate(lowering, node, callee, operands)
         try:
-            return special or Static(callee(*(o.value for o in operands)))
+            return special if special is not None else Static(callee(*(o.value for o in operands)))
         except ArithmeticError:
             pass  # it raises when it runs, if it does
         except Exception as error:
@@ -162,7 +162,8 @@ def _folds(callee: Any, operands: tuple[Any, ...]) -> bool:
     if callee is operator.neg and isinstance(operands[0].value, float):
         return not math.isnan(operands[0].value) and type(operands[0].value) is float
     floating = any(isinstance(o.value, (float, complex, np.generic)) for o in operands)
-    return callee in _COMPARISONS or not floating
+    is_known = callee is not operator.mod or instances.is_folded(operands[1])  # a text asks it
+    return is_known and (callee in _COMPARISONS or not floating)
 
 
 def _structural(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...]) -> Any:

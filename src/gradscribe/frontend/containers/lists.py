@@ -20,6 +20,7 @@ from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import prelude
 from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import instances
 from gradscribe.frontend.structures.indices import step_of
 from gradscribe.frontend.values.values import ListRef, Static, Storage, is_number
 from gradscribe.ir.core import Method, SliceOf, Value
@@ -351,7 +352,7 @@ def _searched(function: Any) -> Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         owner, wanted = arguments
         items = sequences.known_items(lowering, owner)
-        if items is not None and all(isinstance(item, Static) for item in (wanted, *items)):
+        if items is not None and all(map(instances.is_folded, (wanted, *items))):
             found = [item.value for item in items]
             try:
                 return Static(getattr(found, function.__name__)(wanted.value))

@@ -15,6 +15,7 @@ from gradscribe.frontend.memory.iterators import taken
 from gradscribe.frontend.memory.sequences import holds_numbers, known_items, new_list
 from gradscribe.frontend.prelude import prelude
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import instances
 from gradscribe.frontend.values.iterations import KnownItems
 from gradscribe.frontend.values.values import (
     ALL,
@@ -82,7 +83,7 @@ def _decided(is_any: bool) -> Handler:
             return lowering.inline(node, function, (source,))
         rest: list[Any] = []
         for item in items:
-            known = bool(item.value) if isinstance(item, Static) else None
+            known = bool(item.value) if instances.is_folded(item) else None
             if known is is_any and not rest:
                 return Static(is_any)
             if known in (None, is_any):
@@ -117,7 +118,9 @@ def _extreme(callee: Any, plain: Any, by_key: Any) -> Handler:
                 "give `default=`, or call it only where there are items",
             )
         if any(
-            isinstance(item, (TupleOf, ListRef)) or object_order.holds_objects(lowering, item)
+            isinstance(item, (TupleOf, ListRef))
+            or instances.has_methods(item)
+            or object_order.holds_objects(lowering, item)
             for item in items
         ):
             return lowering.inline(node, plain, (TupleOf(items),))
@@ -203,10 +206,10 @@ def _sorted(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
 def _known_keys(items: Sequence[Any]) -> list[Any] | None:
     """What decides the order of these items, if that is known now: the items themselves, or
     what tuples begin with if it is different in each."""
-    if all(isinstance(item, Static) for item in items):
+    if all(map(instances.is_folded, items)):
         return [item.value for item in items]
     firsts = [item.items[0] for item in items if isinstance(item, TupleOf) and item.items]
-    if len(firsts) < len(items) or not all(isinstance(first, Static) for first in firsts):
+    if len(firsts) < len(items) or not all(map(instances.is_folded, firsts)):
         return None
     keys = [first.value for first in firsts]
     return keys if len(set(keys)) == len(keys) else None

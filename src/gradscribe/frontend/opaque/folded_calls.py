@@ -18,6 +18,7 @@ import numpy as np
 
 from gradscribe.frontend.memory import outside, sequences
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import instances
 from gradscribe.frontend.values.values import ListRef, Static, TupleOf
 from gradscribe.ir.probing import probe
 from gradscribe.primitives.contracts import contract_of
@@ -53,7 +54,7 @@ def folded(
     if isinstance(probe(callee, "__self__"), str):  # `",".join(names)`
         items = tuple(outside.opened(lowering, item) for item in items)
     given = [known_object(lowering, item) for item in items]
-    if not all(isinstance(item, Static) for item in given):
+    if not all(map(instances.is_folded, given)):
         return None
     if any(callable(item.value) and not is_pure(item.value) for item in given):
         return None
@@ -85,7 +86,7 @@ def known_object(lowering: Lowering, item: Any) -> Any:
     if items is None:
         return item
     below = [known_object(lowering, one) for one in items]
-    if not all(isinstance(one, Static) for one in below):
+    if not all(map(instances.is_folded, below)):
         return item
     objects = [one.value for one in below]
     return Static(objects if isinstance(item, ListRef) else tuple(objects))

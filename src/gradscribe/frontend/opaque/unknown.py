@@ -29,6 +29,7 @@ from gradscribe.frontend.opaque import (
 )
 from gradscribe.frontend.state.interruptions import unknown_type
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import instances
 from gradscribe.frontend.structures.run_time_arguments import argument_of
 from gradscribe.frontend.values import texts
 from gradscribe.frontend.values.iterations import Iteration
@@ -359,7 +360,7 @@ IN_PLACE = {
 def shown(lowering: Lowering, text: Static, values: Any) -> Any:
     """`text % values`."""
     items = values.items if isinstance(values, TupleOf) else ()
-    if items and all(isinstance(item, Static) for item in items):
+    if items and all(map(instances.is_folded, items)):
         return Static(text.value % tuple(item.value for item in items))
     return _in_text(lowering, operator.mod, (text, values), {})
 

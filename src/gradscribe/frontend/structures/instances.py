@@ -46,6 +46,11 @@ def has_methods(item: Any) -> bool:
     return is_object(item) or (isinstance(item, TupleOf) and item.cls is not tuple)
 
 
+def is_folded(item: Any) -> bool:
+    """Whether this is known, and no method of the user's decides what is made of it."""
+    return isinstance(item, Static) and not special_methods(type(item.value))
+
+
 def special_methods(cls: type) -> bool:
     """Whether the user has written special methods of a class, as a metaclass has, or a class that
     is derived from `str`."""

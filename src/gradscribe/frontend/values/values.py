@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,15 @@ from gradscribe.frontend.interface import AccessPath
 from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.statics import CONSTANTS, same_static
 from gradscribe.ir.types import Scalar, Undefined
+
+if TYPE_CHECKING:
+    from gradscribe.frontend.values.iterations import Iteration
+
+FrontendValue: TypeAlias = (
+    "Value | Static | Ref | TupleOf | ListRef | DictRef | InstanceRef | ObjectRef | LocalFunction"
+    " | BoundMethod | PartialOf | Super | Manager | OneShot | Iteration | Either | Unbound"
+)
+"""What a name may stand for."""
 
 
 @dataclass(frozen=True, slots=True)

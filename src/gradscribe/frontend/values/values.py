@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 FrontendValue: TypeAlias = (
     "Value | Static | Ref | TupleOf | ListRef | DictRef | InstanceRef | ObjectRef | LocalFunction"
     " | BoundMethod | PartialOf | Super | Manager | OneShot | Iteration | Either | Unbound"
+    " | slice"
 )
-"""What a name may stand for."""
+"""What a name may stand for; the parts of a slice are frontend values, too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -121,8 +122,8 @@ def first_and_rest(lowering: Lowering, node: Any, iteration: Iteration) -> tuple
             rest = _after_first(lowering, node, indices)
             first = read_item(lowering, node, owner, indices.start)
             if to_end:
-                return first, _items_from(lowering, rest.start, owner)
-            return first, ItemsByIndex(owner, rest)
+                rest = Range(rest.start, lengths.length(lowering, owner))
+            return first, replace(iteration, indices=rest)
         case ItemsOf(owner):
             first = read_item(lowering, node, owner, Static(0))
             if isinstance(owner, ListRef):

@@ -19,7 +19,7 @@ from gradscribe.frontend.state import known_inputs
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import protocols
 from gradscribe.frontend.values.iterations import Iteration
-from gradscribe.frontend.values.values import ListRef, Ref, Static, TupleOf, is_number
+from gradscribe.frontend.values.values import ListRef, Ref, Static, TupleOf, is_number, scalar_type
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import INT, Array, Opaque, Scalar, is_differentiable
 
@@ -37,7 +37,8 @@ def static_integer(lowering: Lowering, node: Any, item: Any) -> int:
             return int(item.value)
         except (TypeError, ValueError) as error:
             lowering.raises(node, error)
-    known_value = lowering.builder.facts.sampled(item.type.value) if is_number(item) else None
+    type_ = scalar_type(item)
+    known_value = None if type_ is None else lowering.builder.facts.sampled(type_.value)
     if known_value is None:
         known_inputs.demand(lowering, item)
         _refuse_unknown(lowering, node)

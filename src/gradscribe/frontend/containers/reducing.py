@@ -209,9 +209,9 @@ def _known_keys(items: Sequence[Any]) -> list[Any] | None:
     if all(map(instances.is_folded, items)):
         return [item.value for item in items]
     firsts = [item.items[0] for item in items if isinstance(item, TupleOf) and item.items]
-    if len(firsts) < len(items) or not all(map(instances.is_folded, firsts)):
+    keys = [first.value for first in firsts if instances.is_folded(first)]
+    if len(keys) < len(items):
         return None
-    keys = [first.value for first in firsts]
     return keys if len(set(keys)) == len(keys) else None
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.control import managed
 from gradscribe.frontend.control.exceptions import suppressing
+from gradscribe.frontend.kinds.static_values import object_of
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state import handlers, wording
 from gradscribe.frontend.state.frame import RAISED
@@ -114,7 +115,8 @@ def _null(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
 
 def _mode(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
     """A gradient mode: whether derivatives are cut in the block."""
-    outer, lowering.modes.cutting = lowering.modes.cutting, not manager.arguments[0].value
+    is_on = object_of(lowering, node, manager.arguments[0])
+    outer, lowering.modes.cutting = lowering.modes.cutting, not is_on
     lowering.modes.exist = True
     before = dict(lowering.contents)
     try:

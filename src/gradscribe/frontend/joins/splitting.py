@@ -166,7 +166,9 @@ def note_decider(lowering: Lowering, result: Any, tested: Value, outcome: bool) 
     if result.flag is not tested and not is_truth:  # it was merged of several
         return
     decider = result.first if outcome else result.second
-    made = lowering.builder.definition(decider) if isinstance(decider, Value) else None
+    if not isinstance(decider, Value):
+        return
+    made = lowering.builder.definition(decider)
     if made is not None and made.regions:
         lowering.assumed = {**lowering.assumed, lowering.numbering.of(decider): outcome}
 

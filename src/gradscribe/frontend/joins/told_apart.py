@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 from gradscribe.frontend.joins.branches import conditional
 from gradscribe.frontend.joins.merge_planning import values_in
@@ -301,7 +301,7 @@ class ToldApart:
 
     def _joined(self, item: Either) -> Ref:
         """One array that is one of several."""
-        arrays = [array for array in possibilities(item) if array is not ABSENT]
+        arrays = [array for array in possibilities(item) if _is_array(array)]
         merged = self._lowering.value(self._emitted(item, self._loaded))
         overlaps = frozenset(s for array in arrays for s in array.storage.reached)
         found: Ref = self._lowering.wrap(merged, overlaps)
@@ -335,7 +335,7 @@ def _leaves_of(item: Any) -> list[Any]:
     return [leaf.value for leaf in possibilities(item) if _stands_for_memory(leaf)]
 
 
-def _stands_for_memory(item: Any) -> bool:
+def _stands_for_memory(item: Any) -> TypeGuard[Static]:
     return isinstance(item, Static) and isinstance(item.value, _REFERENCES)
 
 
@@ -344,7 +344,11 @@ def _has_array(item: Any) -> bool:
 
 
 def _are_arrays(items: list[Any]) -> bool:
-    return all(type(item) is Ref for item in items)
+    return all(map(_is_array, items))
+
+
+def _is_array(item: Any) -> TypeGuard[Ref]:
+    return type(item) is Ref
 
 
 def _each(tree: Any, of: Callable[[Any], Any], absent: Any = ABSENT) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import ListRef, Ref, Static, TupleOf, is_number
+from gradscribe.frontend.values.values import ListRef, Ref, Static, TupleOf, scalar_type
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.known import all_known
 from gradscribe.ir.probing import probe
@@ -135,11 +135,12 @@ def sampled(lowering: Lowering, item: Any, length: int = 2) -> Any:
         return item.value
     if isinstance(item, TupleOf):
         return tuple(sampled(lowering, below, length) for below in item.items)
-    if is_number(item):
-        if is_integer(item.type):
-            known = item.type.value and lowering.builder.facts.sampled(item.type.value)
+    number = scalar_type(item)
+    if number is not None:
+        if is_integer(number):
+            known = number.value and lowering.builder.facts.sampled(number.value)
             return 3 if known is None else known
-        return np.dtype(item.type.dtype).type(0.5).item()
+        return np.dtype(number.dtype).type(0.5).item()
     if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
         return [sampled(lowering, below, length) for below in lowering.contents[item.storage]]
     if isinstance(item, Ref):

@@ -360,8 +360,9 @@ IN_PLACE = {
 def shown(lowering: Lowering, text: Static, values: Any) -> Any:
     """`text % values`."""
     items = values.items if isinstance(values, TupleOf) else ()
-    if items and all(map(instances.is_folded, items)):
-        return Static(text.value % tuple(item.value for item in items))
+    known = tuple(item.value for item in items if instances.is_folded(item))
+    if items and len(known) == len(items):
+        return Static(text.value % known)
     return _in_text(lowering, operator.mod, (text, values), {})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeGuard
 
 from gradscribe.frontend.memory import kept_variables, remembered
 from gradscribe.frontend.state.dependencies import depend_on_names, is_library
@@ -46,7 +46,7 @@ def has_methods(item: Any) -> bool:
     return is_object(item) or (isinstance(item, TupleOf) and item.cls is not tuple)
 
 
-def is_folded(item: Any) -> bool:
+def is_folded(item: Any) -> TypeGuard[Static]:
     """Whether this is known, and no method of the user's decides what is made of it."""
     return isinstance(item, Static) and not special_methods(type(item.value))
 

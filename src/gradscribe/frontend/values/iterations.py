@@ -12,10 +12,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from gradscribe.frontend.values.values import DictRef, ListRef, Ref, Static, ViewOf
+from gradscribe.frontend.values.values import (
+    DictRef,
+    FrontendValue,
+    ListRef,
+    Ref,
+    Static,
+    ViewOf,
+)
 from gradscribe.ir.core import Value
 
 Integer: TypeAlias = Static | Value
+Function: TypeAlias = "Callable[[Any], FrontendValue]"
+"""Makes an item: of a number, or of what another iteration gives."""
+
 _ONE = Static(1)
 
 
@@ -39,7 +49,7 @@ class Iteration:
             yield from one.leaves
 
     @property
-    def parts(self) -> tuple[Any, ...]:
+    def parts(self) -> tuple[FrontendValue, ...]:
         """The values that it leads to."""
         return self.inner
 
@@ -64,7 +74,7 @@ class Leaf(Iteration):
     def leaves(self) -> Iterator[Leaf]:
         yield self
 
-    def in_order(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
+    def in_order(self, items: tuple[FrontendValue, ...]) -> tuple[FrontendValue, ...]:
         """Items of what it runs over in the order in which they are taken."""
         return items[::-1] if self.reversed else items
 
@@ -117,12 +127,12 @@ class ItemsByIndex(Leaf):
     """`owner[i]` for each of `indices`. to_end: the items of a list that are left, up to its end as
     that is when they are taken."""
 
-    owner: Any
+    owner: FrontendValue
     indices: Range
     to_end: bool = False
 
     @property
-    def parts(self) -> tuple[Range, Any]:
+    def parts(self) -> tuple[Range, FrontendValue]:
         return self.indices, self.owner
 
 
@@ -131,12 +141,12 @@ class KnownItems(Leaf):
     """Items that are known one by one. owner: the list or dict that holds them, or the view of one;
     skipped: how many of its items were taken before."""
 
-    items: tuple[Any, ...]
+    items: tuple[FrontendValue, ...]
     owner: ListRef | DictRef | ViewOf | None = None
     skipped: int = 0
 
     @property
-    def parts(self) -> tuple[Any, ...]:
+    def parts(self) -> tuple[FrontendValue, ...]:
         return self.items
 
 
@@ -179,10 +189,10 @@ class Enumerated(Derived):
 class Mapped(Derived):
     """What a function of frontend values makes of each item, when that is taken."""
 
-    function: Callable[[Any], Any]
+    function: Function
 
     @staticmethod
-    def of(over: Iteration, function: Callable[[Any], Any]) -> Derived:
+    def of(over: Iteration, function: Function) -> Derived:
         """The same; without end where the other iteration has none."""
         if not isinstance(over, Endless):
             return Mapped(over, function)
@@ -193,9 +203,9 @@ class Mapped(Derived):
 class Endless(Derived):
     """Items that come to no end. over: what a `for` runs over; item: gives the one of a number."""
 
-    item: Callable[[Any], Any]
+    item: Function
 
     @staticmethod
-    def of(item: Callable[[Any], Any]) -> Endless:
+    def of(item: Function) -> Endless:
         """One whose items are all made of their number."""
         return Endless(Mapped(ALL_NUMBERS, item), item)

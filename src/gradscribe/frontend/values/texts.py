@@ -6,9 +6,9 @@ They decide between paths and are shown; nothing of them is differentiated.
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, TypeGuard
 
-from gradscribe.frontend.values.values import Static
+from gradscribe.frontend.values.values import FrontendValue, Static
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import BOOL, INT, Opaque, Type
 
@@ -31,19 +31,19 @@ _METHODS: dict[str, Type] = {
 }
 
 
-def is_text(item: Any) -> bool:
+def is_text(item: object) -> TypeGuard[Static | Value]:
     """Whether this is a string, known or not."""
     if isinstance(item, Static):
         return isinstance(item.value, str)
     return isinstance(item, Value) and item.type == TEXT
 
 
-def type_of_operation(callee: Any, operands: tuple[Any, ...]) -> Type | None:
+def type_of_operation(callee: Any, operands: tuple[FrontendValue, ...]) -> Type | None:
     """What an operator gives, where it is one of strings."""
     others = operands[:1] if callee in (operator.mul, operator.mod, operator.getitem) else operands
     return _OPERATORS.get(callee) if all(map(is_text, others)) else None
 
 
-def type_of_method(receiver: Any, name: str) -> Type | None:
+def type_of_method(receiver: FrontendValue, name: str) -> Type | None:
     """What a method of a string gives."""
     return _METHODS.get(name) if is_text(receiver) else None

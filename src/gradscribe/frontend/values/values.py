@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class Storage:
 
     name: str = ""
     overlaps: frozenset[Storage] = frozenset()
-    family: Any = None
+    family: object = None
     tokens: frozenset[int] = frozenset()
     holds: frozenset[Storage] = frozenset()
     levels: int = 0
@@ -143,7 +143,7 @@ class TupleOf:
     """A tuple of known structure. cls: tuple or a namedtuple class. derived: its class, if that is
     another one derived from tuple, which may have attributes of its own."""
 
-    items: tuple[Any, ...]
+    items: tuple[FrontendValue, ...]
     cls: type = tuple
     derived: type | None = field(default=None, kw_only=True)
 
@@ -153,8 +153,8 @@ class ViewOf(TupleOf):
     """`owner.keys()`, `.values()` or `.items()` (kind) of a dict of known keys, as it was where it
     was taken."""
 
-    owner: Any = None
-    kind: str = ""
+    owner: DictRef = field(kw_only=True)
+    kind: str = field(kw_only=True)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -223,16 +223,16 @@ class Super:
 class PartialOf:
     """`functools.partial(function, *arguments, **keywords)`."""
 
-    function: Any
-    arguments: tuple[Any, ...]
-    keywords: dict[str, Any]
+    function: FrontendValue
+    arguments: tuple[FrontendValue, ...]
+    keywords: dict[str, FrontendValue]
 
     @property
-    def parts(self) -> tuple[Any, ...]:
+    def parts(self) -> tuple[FrontendValue, ...]:
         """The function and all that it is given."""
         return self.function, *self.arguments, *self.keywords.values()
 
-    def with_parts(self, parts: Sequence[Any]) -> PartialOf:
+    def with_parts(self, parts: Sequence[FrontendValue]) -> PartialOf:
         """The same with other parts, in the order of `parts`."""
         function, *given = parts
         count = len(self.arguments)
@@ -246,7 +246,7 @@ class LocalFunction:
 
     node: Any
     frame: Any
-    defaults: dict[str, Any] = field(default_factory=dict)
+    defaults: dict[str, FrontendValue] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -255,8 +255,8 @@ class Made:
     `LocalFunction` or an object."""
 
     callee: Any
-    arguments: tuple[Any, ...] = ()
-    keywords: dict[str, Any] = field(default_factory=dict)
+    arguments: tuple[FrontendValue, ...] = ()
+    keywords: dict[str, FrontendValue] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -268,8 +268,8 @@ class OneShot:
     """
 
     storage: Storage
-    items: Callable[[Any], Any]
-    holds: tuple[Any, ...]
+    items: Callable[[Any], FrontendValue]
+    holds: tuple[FrontendValue, ...]
     origin: Made | None = None
 
 
@@ -282,8 +282,8 @@ class Manager:
     """
 
     kind: str
-    arguments: tuple[Any, ...] = ()
-    keywords: dict[str, Any] = field(default_factory=dict)
+    arguments: tuple[FrontendValue, ...] = ()
+    keywords: dict[str, FrontendValue] = field(default_factory=dict)
     callee: Any = None
 
 
@@ -295,11 +295,11 @@ class Either:
     """
 
     flag: Value
-    first: Any
-    second: Any
+    first: FrontendValue
+    second: FrontendValue
 
 
-def possibilities(item: Any) -> Iterator[Any]:
+def possibilities(item: FrontendValue) -> Iterator[FrontendValue]:
     """What a value may be that is of one kind or of another."""
     if isinstance(item, Either):
         yield from possibilities(item.first)
@@ -332,14 +332,19 @@ class Unbound:
 PLAIN_NUMBERS = (bool, int, float, complex, np.generic)
 
 
-def is_number(item: Any) -> bool:
+def is_number(item: object) -> TypeGuard[Static | Value]:
     """Whether a frontend value is a scalar (static or not)."""
     if isinstance(item, Static):
         return isinstance(item.value, PLAIN_NUMBERS)
-    return isinstance(item, Value) and isinstance(item.type, Scalar)
+    return scalar_type(item) is not None
 
 
-def is_undefined(item: Any) -> bool:
+def scalar_type(item: object) -> Scalar | None:
+    """The type of a number that only the run tells; None of all else."""
+    return item.type if isinstance(item, Value) and isinstance(item.type, Scalar) else None
+
+
+def is_undefined(item: object) -> TypeGuard[Unbound | Value]:
     return isinstance(item, Unbound) or (
         isinstance(item, Value) and isinstance(item.type, Undefined)
     )

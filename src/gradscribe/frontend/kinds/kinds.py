@@ -7,6 +7,7 @@ both alternatives, those of the one that is not there being undefined.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from typing import Any, Protocol
 
@@ -15,10 +16,10 @@ import numpy as np
 from gradscribe.frontend.kinds.trees import Shape, parts_of, step_to
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
-    PLAIN_NUMBERS,
     Choice,
     DictRef,
     Either,
+    FrontendValue,
     InstanceRef,
     Kind,
     ListRef,
@@ -31,6 +32,7 @@ from gradscribe.frontend.values.values import (
     TupleOf,
     Unbound,
     ViewOf,
+    is_number,
 )
 from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.types import Array, Opaque, Scalar, Sequence, Tuple, Type
@@ -52,7 +54,7 @@ ABSENT = Unbound.on_one_path()
 
 def kind_of(
     lowering: Lowering,
-    item: Any,
+    item: FrontendValue,
     contents: dict[Storage, Any],
     around: frozenset[Storage] = frozenset(),
 ) -> Kind | Choice | None:
@@ -61,7 +63,7 @@ def kind_of(
     if isinstance(item, Either):
         first, second = (kind_of(lowering, i, contents, around) for i in (item.first, item.second))
         return None if first is None or second is None else Choice(first, second)
-    if isinstance(item, Static) and isinstance(item.value, PLAIN_NUMBERS):
+    if is_number(item) and isinstance(item, Static):
         return Kind("number", isinstance(item.value, np.bool_))
     if isinstance(item, (Static, LocalFunction, ObjectRef)):
         return Kind("static", item)
@@ -88,10 +90,11 @@ def kind_of(
     return None if None in below else Kind(name, (parts.shape, below))
 
 
-def _is_item(kind: Any) -> bool:
+def _is_item(kind: Kind | Choice | None) -> bool:
     """Whether items of this kind, and of no other, make a list of unknown length."""
-    is_one = isinstance(kind, Kind) and kind.name != "static"
-    return is_one and not any(name in _CONTAINERS and name != "list" for name in _names(kind))
+    if not isinstance(kind, Kind) or kind.name == "static":
+        return False
+    return not any(name in _CONTAINERS and name != "list" for name in _names(kind))
 
 
 def holds_containers(kind: Kind) -> bool:
@@ -167,20 +170,19 @@ def _has_place(general: Kind | Choice, special: Kind | Choice) -> bool:
 
 
 def aligned(
-    lowering: Lowering, item: Any, choice: Choice, contents: dict[Storage, Any]
-) -> tuple[Any, Any, Any] | None:
+    lowering: Lowering, item: FrontendValue, choice: Choice, contents: dict[Storage, Any]
+) -> tuple[Static | Value, FrontendValue, FrontendValue] | None:
     """A value as an Either of this kind: its flag (static where known) and alternatives; None
     if it is not one. Emits at most the negation of its own flag."""
     kind = kind_of(lowering, item, contents)
     if kind is None:
         return None
-    if kind == choice:  # also where one alternative covers the other
-        return item.flag, item.first, item.second
-    if _has_place(choice.first, kind):
-        return Static(True), item, ABSENT
-    if _has_place(choice.second, kind):
-        return Static(False), ABSENT, item
-    if not isinstance(kind, Choice):
+    if kind != choice:  # also where one alternative covers the other
+        if _has_place(choice.first, kind):
+            return Static(True), item, ABSENT
+        if _has_place(choice.second, kind):
+            return Static(False), ABSENT, item
+    if not isinstance(item, Either) or not isinstance(kind, Choice):
         return None
     if covers(choice.first, kind.first) and covers(choice.second, kind.second):
         return item.flag, item.first, item.second
@@ -189,14 +191,15 @@ def aligned(
     return None
 
 
-def negated(lowering: Lowering, flag: Value) -> Any:
+def negated(lowering: Lowering, flag: Value) -> Value:
     """The opposite of a flag."""
-    import operator
+    found: Value = lowering.operate(None, operator.not_, flag)
+    return found
 
-    return lowering.operate(None, operator.not_, flag)
 
-
-def leaves(lowering: Lowering, item: Any, kind: Kind | Choice) -> list[Value | None] | None:
+def leaves(
+    lowering: Lowering, item: FrontendValue, kind: Kind | Choice
+) -> list[Value | None] | None:
     """The IR values that a value of this kind consists of, None for each that is absent; None if
     the value is not of this kind."""
     if item is ABSENT:
@@ -236,16 +239,18 @@ Path = tuple[Any, ...]
 class Wrapping(Protocol):
     """Makes parts of a value of two kinds. path: where they are in the whole."""
 
-    def wrap(self, value: Value, path: Path) -> Any:
+    def wrap(self, value: Value, path: Path) -> FrontendValue:
         """A number, array or list of unknown length."""
 
-    def assembled(self, shape: Shape, items: tuple[Any, ...], path: Path) -> Any:
+    def assembled(
+        self, shape: Shape, items: tuple[FrontendValue, ...], path: Path
+    ) -> FrontendValue:
         """A tuple, dict, list, object or partial that has these parts."""
 
 
 def rebuilt(
     kind: Kind | Choice, values: Iterator[Value], wrapping: Wrapping, reason: str, path: Path = ()
-) -> Any:
+) -> FrontendValue:
     """A value of this kind, its leaves taken from values. reason: why a name may be unbound."""
     if isinstance(kind, Choice):
         flag = next(values)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Static
+from gradscribe.frontend.values.values import FrontendValue, Static
 
 
-def refuse_change(lowering: Lowering, node: Any, item: Any) -> None:
+def refuse_change(lowering: Lowering, node: Any, item: FrontendValue) -> None:
     """Refuse to change such a set in place, if this is one."""
     if isinstance(item, Static) and isinstance(item.value, set):
         lowering.unsupported(

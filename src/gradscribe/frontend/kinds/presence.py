@@ -9,28 +9,27 @@ matters whether it was stored.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import DictRef, ListRef, Ref, TupleOf
+from gradscribe.frontend.values.values import DictRef, FrontendValue, ListRef, Ref, TupleOf
 from gradscribe.ir import flow
 from gradscribe.ir.core import IF, Value
 from gradscribe.primitives.control import UNDEF
 from gradscribe.primitives.raising import always_raises
 
 
-def may_be_missing(lowering: Lowering, item: Any) -> bool:
+def may_be_missing(lowering: Lowering, item: FrontendValue) -> bool:
     """Whether a frontend value has no value on some path."""
     return any(_is_undefined(lowering, value, set()) for value in _values(lowering, item))
 
 
-def note_present(lowering: Lowering, item: Any) -> None:
+def note_present(lowering: Lowering, item: FrontendValue) -> None:
     """It is known, or a flag tells, whether a loop has left this value: where it is read, it is
     there."""
     lowering.loops.told.update(_values(lowering, item))
 
 
-def _values(lowering: Lowering, item: Any) -> Iterator[Value]:
+def _values(lowering: Lowering, item: FrontendValue) -> Iterator[Value]:
     if isinstance(item, TupleOf):
         for part in item.items:
             yield from _values(lowering, part)

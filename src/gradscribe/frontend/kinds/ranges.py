@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.iterations import Range
-from gradscribe.frontend.values.values import Static
+from gradscribe.frontend.values.iterations import Integer, Range
+from gradscribe.frontend.values.values import FrontendValue, Static
 
 
-def length(lowering: Lowering, owner: Range) -> Any:
+def length(lowering: Lowering, owner: Range) -> Integer:
     """`len(owner)`."""
     if owner.known is not None:
         return Static(len(owner.known))
@@ -22,7 +22,8 @@ def length(lowering: Lowering, owner: Range) -> Any:
         reached = lowering.operate(None, operator.sub, first, end)
         steps = lowering.operate(None, operator.floordiv, reached, step)
         difference = lowering.operate(None, operator.neg, steps)
-    return lowering.call(None, Static(max), (difference, Static(0)), {})
+    found: Integer = lowering.call(None, Static(max), (difference, Static(0)), {})
+    return found
 
 
 def backwards(lowering: Lowering, owner: Range) -> Range:
@@ -38,7 +39,7 @@ def backwards(lowering: Lowering, owner: Range) -> Range:
     return Range(last, before, lowering.operate(None, operator.neg, step))
 
 
-def section(lowering: Lowering, node: Any, owner: Range, index: Any) -> Any:
+def section(lowering: Lowering, node: Any, owner: Range, index: FrontendValue) -> Range | Static:
     """`owner[index]` of a range, for a slice of known numbers. A range that ends before it starts
     is empty, so that a start needs no bound from above, and an end counted from behind none."""
     numbers = None if owner.reversed else owner.known

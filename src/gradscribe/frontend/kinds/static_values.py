@@ -10,10 +10,10 @@ import numpy as np
 from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.state import known_inputs
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import PLAIN_NUMBERS, ObjectRef, Static, TupleOf
+from gradscribe.frontend.values.values import PLAIN_NUMBERS, FrontendValue, ObjectRef, Static, TupleOf
 
 
-def value_of(value: Any) -> Any:
+def value_of(value: Any) -> FrontendValue:
     """A Python object (a default, a bound `self`) as a frontend value."""
     if value is None or isinstance(value, (*PLAIN_NUMBERS, str, type, types.FunctionType)):
         return Static(value)
@@ -24,7 +24,7 @@ def value_of(value: Any) -> Any:
     return ObjectRef(value, AccessPath(value))
 
 
-def object_of(lowering: Lowering, node: Any, item: Any) -> Any:
+def object_of(lowering: Lowering, node: Any, item: FrontendValue) -> Any:
     """The Python object of a value that has to be static, in tuples, too."""
     if isinstance(item, Static):
         return item.value
@@ -38,7 +38,7 @@ def object_of(lowering: Lowering, node: Any, item: Any) -> Any:
     )
 
 
-def effect_argument(lowering: Lowering, item: Any) -> Any:
+def effect_argument(lowering: Lowering, item: FrontendValue) -> Any:
     """An argument of a call for its effect: static objects as they are, else a value."""
     if isinstance(item, Static):
         return item.value

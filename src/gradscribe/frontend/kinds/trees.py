@@ -22,6 +22,7 @@ from gradscribe.frontend.values.values import (
     Cell,
     DictRef,
     Either,
+    FrontendValue,
     InstanceRef,
     ListRef,
     LocalFunction,
@@ -59,9 +60,9 @@ class Parts:
     """A value that was taken apart; items: one for each key of the shape."""
 
     shape: Shape
-    items: tuple[Any, ...]
+    items: tuple[FrontendValue, ...]
 
-    def by_key(self) -> dict[Any, Any]:
+    def by_key(self) -> dict[Any, FrontendValue]:
         return dict(zip(self.shape.keys, self.items, strict=True))
 
 
@@ -69,7 +70,7 @@ FUNCTION = -1
 """The step from a partial to its function."""
 
 
-def parts_of(item: Any, contents: Contents) -> Parts | None:
+def parts_of(item: object, contents: Contents) -> Parts | None:
     """The parts of a value in a state with these contents; None of a leaf."""
     take_apart = _TAKE_APART.get(type(item))
     return None if take_apart is None else take_apart(item, contents)
@@ -116,10 +117,10 @@ _TAKE_APART: dict[type, Callable[[Any, Contents], Parts | None]] = {
 
 def assembled(
     shape: Shape,
-    items: tuple[Any, ...],
+    items: tuple[FrontendValue, ...],
     contents: dict[Storage, Any],
     storage: Callable[[type[Storage], str], Any],
-) -> Any:
+) -> FrontendValue:
     """A value of this shape with these parts, which are entered in the contents.
 
     storage: makes the storage of a container or object, and (a `Cell`, by name) of an attribute.
@@ -138,8 +139,9 @@ def assembled(
         contents.update((cells[name], {name: part}) for name, part in parts.items())
         return InstanceRef(shape.cls, own, cells)
     own.derived = shape.derived
-    contents[own] = parts if shape.form is DictRef else items
-    return shape.form(own)
+    is_dict = shape.form is DictRef
+    contents[own] = parts if is_dict else items
+    return DictRef(own) if is_dict else ListRef(own)
 
 
 def step_to(shape: Shape, key: Any) -> tuple[Any, ...]:
@@ -150,7 +152,7 @@ def step_to(shape: Shape, key: Any) -> tuple[Any, ...]:
     return (key, key) if shape.form is InstanceRef else (key,)
 
 
-def leads_to(lowering: Lowering, item: Any) -> Iterable[Any]:
+def leads_to(lowering: Lowering, item: FrontendValue) -> Iterable[FrontendValue]:
     """What a value leads to at once: its parts, of an object its attributes as the dicts that they
     are in; what a function captures, a method is bound to, an iterator is made of."""
     if isinstance(item, InstanceRef):
@@ -164,7 +166,7 @@ def leads_to(lowering: Lowering, item: Any) -> Iterable[Any]:
     return () if links is None else links(item)
 
 
-_LINKS: dict[type, Callable[[Any], Iterable[Any]]] = {
+_LINKS: dict[type, Callable[[Any], Iterable[FrontendValue]]] = {
     Either: lambda item: (item.first, item.second),
     BoundMethod: lambda item: (item.receiver,),
     Super: lambda item: (item.receiver,),
@@ -177,7 +179,7 @@ _LINKS: dict[type, Callable[[Any], Iterable[Any]]] = {
 }
 
 
-def captured(function: LocalFunction) -> Iterator[tuple[Frame, str, Any]]:
+def captured(function: LocalFunction) -> Iterator[tuple[Frame, str, FrontendValue]]:
     """The variables around a function that it may read: their frames, names and values."""
     names, frame = set(names_in(function.node)), function.frame
     while frame is not None:
@@ -186,7 +188,7 @@ def captured(function: LocalFunction) -> Iterator[tuple[Frame, str, Any]]:
         frame = frame.outer
 
 
-def reached(lowering: Lowering, *items: Any) -> Iterator[Any]:
+def reached(lowering: Lowering, *items: FrontendValue) -> Iterator[FrontendValue]:
     """These values, and all that they lead to, containers and functions once each."""
     pending, seen = list(items), set[Any]()
     while pending:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gradscribe.frontend.state import flow
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import DictRef, ListRef, Ref, TupleOf
+from gradscribe.frontend.values.values import DictRef, FrontendValue, ListRef, Ref, TupleOf
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import is_differentiable
 from gradscribe.primitives.control import STOP_GRADIENT
 
 
-def may_vary(lowering: Lowering, item: Any, surely: bool = False) -> bool:
+def may_vary(lowering: Lowering, item: FrontendValue, surely: bool = False) -> bool:
     """Whether a value may depend on what is differentiated: floating, not detached, and not
     computed of integers and constants alone.
 

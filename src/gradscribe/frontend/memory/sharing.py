@@ -139,8 +139,7 @@ def _none_of_all(lowering: Lowering, flags: Iterable[Value]) -> Value:
     held = first
     for flag in rest:
         held = _run(lowering, np.logical_and, (held, flag), BOOL)
-    condition: Value = kinds.negated(lowering, held)
-    return condition
+    return kinds.negated(lowering, held)
 
 
 # -- what tells --------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import functools
 import inspect
 import operator
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,6 +27,7 @@ from gradscribe.frontend.values.iterations import Iteration, Range
 from gradscribe.frontend.values.values import (
     BoundMethod,
     DictRef,
+    FrontendValue,
     InstanceRef,
     ListRef,
     LocalFunction,
@@ -56,7 +57,7 @@ def as_python(action: Callable[..., Any]) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         @functools.wraps(function)
-        def lower(lowering: Lowering, node: Any, *items: Any) -> Any:
+        def lower(lowering: Lowering, node: Any, *items: FrontendValue) -> Any:
             call = functools.partial(_of, action, items)
             try:
                 return function(lowering, node, *items)
@@ -99,14 +100,17 @@ _OF_TYPES = (TypeError, AttributeError, AxisError)
 
 
 def _for_types(
-    lowering: Lowering, callee: Any, arguments: Any, keywords: Mapping[str, Any]
+    lowering: Lowering,
+    callee: FrontendValue,
+    arguments: Iterable[FrontendValue],
+    keywords: Mapping[str, FrontendValue],
 ) -> Exception | None:
     """What Python raises for this call by the user's program, whatever the values are: for the
     types of operands, or for a text that is no choice of an option."""
     if not lowering.frames or lowering.frame.source.whole or lowering.frame.called_at:
         return None
 
-    def raised(keywords: Mapping[str, Any], *, certain: bool = True) -> Exception | None:
+    def raised(keywords: Mapping[str, FrontendValue], *, certain: bool = True) -> Exception | None:
         call = functools.partial(_called, callee, arguments, keywords, certain=certain)
         return _exception(lowering, call)
 
@@ -118,7 +122,7 @@ def _for_types(
     return python if is_of_option and raised(rest) is None else None
 
 
-def _is_text(item: Any) -> bool:
+def _is_text(item: FrontendValue) -> bool:
     return isinstance(item, Static) and isinstance(item.value, str)
 
 
@@ -135,7 +139,11 @@ def _refusal(lowering: Lowering, node: Any, error: Exception) -> UnsupportedErro
 
 
 def make_iterator(
-    lowering: Lowering, node: Any, callee: Any, arguments: Any, keywords: Mapping[str, Any]
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    arguments: Iterable[FrontendValue],
+    keywords: Mapping[str, FrontendValue],
 ) -> None:
     """Raise what Python raises where an iterator is made, before its items are asked for, as in
     `zip(x, 2.0)` and `enumerate(x, [1])`."""
@@ -150,15 +158,13 @@ def make_iterator(
         lowering.raises(node, error)
 
 
-def _stand_in(lowering: Lowering, item: Any) -> Any:
+def _stand_in(lowering: Lowering, item: FrontendValue) -> Any:
     """Something of the class of a value, with no items or one."""
     if type(item) in _STAND_INS:
         return _STAND_INS[type(item)]()
     if isinstance(item, InstanceRef) and not _is_iterable(item.cls):
         return type(item.cls.__name__, (), {})()
-    if isinstance(item, Static) and (callable(item.value) or not _is_iterable(type(item.value))):
-        return item.value
-    if isinstance(item, Static) and isinstance(item.value, (str, bytes, range, set, frozenset)):
+    if isinstance(item, Static) and (callable(item.value) or _is_plain(item.value)):
         return item.value
     type_ = lowering.load(item).type if isinstance(item, Ref) else getattr(item, "type", None)
     if not isinstance(type_, (Array, Scalar)):
@@ -176,6 +182,11 @@ _STAND_INS: dict[type, Callable[[], Any]] = {
     LocalFunction: lambda: lambda: None,
     BoundMethod: lambda: lambda: None,
 }
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether no items, or items that are known, come of a known object."""
+    return isinstance(value, (str, bytes, range, set, frozenset)) or not _is_iterable(type(value))
 
 
 def _is_iterable(cls: type) -> bool:
@@ -338,14 +349,14 @@ def _exception(lowering: Lowering, call: Callable[[Lowering], Call]) -> Exceptio
     return None
 
 
-def _of(action: Callable[..., Any], items: tuple[Any, ...], lowering: Lowering) -> Call:
+def _of(action: Callable[..., Any], items: tuple[FrontendValue, ...], lowering: Lowering) -> Call:
     return functools.partial(action, *map(Examples(lowering).of, items))
 
 
 def _called(
-    callee: Any,
-    arguments: tuple[Any, ...],
-    keywords: Mapping[str, Any],
+    callee: FrontendValue,
+    arguments: Iterable[FrontendValue],
+    keywords: Mapping[str, FrontendValue],
     lowering: Lowering,
     certain: bool = False,
 ) -> Call:

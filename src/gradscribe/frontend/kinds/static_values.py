@@ -10,7 +10,13 @@ import numpy as np
 from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.state import known_inputs
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import PLAIN_NUMBERS, FrontendValue, ObjectRef, Static, TupleOf
+from gradscribe.frontend.values.values import (
+    PLAIN_NUMBERS,
+    FrontendValue,
+    ObjectRef,
+    Static,
+    TupleOf,
+)
 
 
 def value_of(value: Any) -> FrontendValue:

@@ -17,7 +17,14 @@ from gradscribe.errors import AliasingError
 from gradscribe.frontend.kinds.presence import sources
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.state.package import TensorClass
-from gradscribe.frontend.values.values import Cell, Ref, is_number
+from gradscribe.frontend.values.values import (
+    Cell,
+    FrontendValue,
+    Ref,
+    Storage,
+    is_number,
+    scalar_type,
+)
 from gradscribe.ir.core import Value, walk
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.indexing import GETITEM
@@ -28,9 +35,9 @@ def given(
     lowering: Lowering,
     node: Any,
     function: Any,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> tuple[tuple[FrontendValue, ...], dict[str, FrontendValue]]:
     """The arguments of a call: Tensors, where a program calls a function over Tensors."""
     tensors = lowering.package.tensors
     if tensors is None or not _is_over_tensors(tensors, function):
@@ -49,13 +56,15 @@ def _is_over_tensors(tensors: TensorClass, function: Any) -> bool:
     return not module.startswith(tensors.over_arrays) and module.startswith(tensors.over_tensors)
 
 
-def promoted(lowering: Lowering, node: Any, operator: Any, *operands: Any) -> tuple[Any, ...]:
+def promoted(
+    lowering: Lowering, node: Any, operator: Any, *operands: FrontendValue
+) -> tuple[FrontendValue, ...]:
     """The operands of an operator, with PyTorch's promotion of dtypes where one is a Tensor."""
     tensors = lowering.package.tensors
     promotion = None if tensors is None else tensors.promotions.get(operator)
     if promotion is None or not any(is_tensor(lowering, operand) for operand in operands):
         return operands
-    items: tuple[Any, ...] = promotion(lowering, node, *operands).items
+    items: tuple[FrontendValue, ...] = promotion(lowering, node, *operands).items
     return items
 
 
@@ -67,7 +76,7 @@ _AGREEING = frozenset(
 """Methods that Tensors and arrays both have, with one meaning."""
 
 
-def agrees(name: str, arguments: tuple[Any, ...], cls: type) -> bool:
+def agrees(name: str, arguments: tuple[object, ...], cls: type) -> bool:
     """Whether a method means the same for an array and for a Tensor, of this class: it does where
     that does not have it, and there means NumPy's."""
     if name in ("max", "min"):
@@ -75,12 +84,12 @@ def agrees(name: str, arguments: tuple[Any, ...], cls: type) -> bool:
     return name in _AGREEING or (hasattr(np.ndarray, name) and not hasattr(cls, name))
 
 
-def is_tensor(lowering: Lowering, item: Any) -> bool:
+def is_tensor(lowering: Lowering, item: FrontendValue) -> bool:
     """Whether this is an array whose methods are Tensor's (never so inside of rules)."""
     return lowering.package.tensors is not None and spelling_of(lowering, item) == "tensor"
 
 
-def spelling_of(lowering: Lowering, item: Any) -> str:
+def spelling_of(lowering: Lowering, item: FrontendValue) -> str:
     """Whose meaning the methods of a value have; inside of rules, always NumPy's."""
     if not isinstance(item, Ref) or not _knows_tensors(lowering):
         return "numpy"
@@ -96,10 +105,11 @@ def _knows_tensors(lowering: Lowering) -> bool:
     return not (lowering.frame.function.__module__ or "").startswith(tensors.over_arrays)
 
 
-def may_be_without_axes(lowering: Lowering, item: Any) -> bool:
+def may_be_without_axes(lowering: Lowering, item: FrontendValue) -> bool:
     """Whether a number of the user's program may be a Tensor without axes: one of Python's is none.
     The package's own functions take both."""
-    if not (isinstance(item, Value) and isinstance(item.type, Scalar)) or item.type.weak:
+    type_ = scalar_type(item)
+    if type_ is None or type_.weak:
         return False
     is_of_user = lowering.frame.called_at is None
     return lowering.has_tensors and is_of_user and _knows_tensors(lowering)
@@ -112,7 +122,7 @@ def refuse_class(lowering: Lowering, node: Any) -> NoReturn:
     )
 
 
-def dtype_of(lowering: Lowering, item: Any, name: str) -> Any:
+def dtype_of(lowering: Lowering, item: FrontendValue, name: str) -> Any:
     """`item.dtype`: that of Tensors prints as in PyTorch."""
     dtype = np.dtype(name)
     if is_tensor(lowering, item) or may_be_without_axes(lowering, item):
@@ -120,7 +130,9 @@ def dtype_of(lowering: Lowering, item: Any, name: str) -> Any:
     return dtype
 
 
-def refuse_shared_number(lowering: Lowering, node: Any, item: Any, owner: Any = None) -> None:
+def refuse_shared_number(
+    lowering: Lowering, node: Any, item: FrontendValue, owner: FrontendValue | None = None
+) -> None:
     """Before `name op= value`, or `owner[place] op= value`, on a number: a Tensor without axes is
     changed in place, and with it every other name of it, or the Tensor that it is an element of.
     Numbers are not."""
@@ -164,7 +176,7 @@ def refuse_numbers_shared_by_iterations(
                 _refuse_shared(lowering, node, f"`{other.name}`" if other.name else "what holds it")
 
 
-def _shared_by(lowering: Lowering, target: Any, item: Value, owner: Any) -> str:
+def _shared_by(lowering: Lowering, target: Any, item: Value, owner: Storage | None) -> str:
     """What else holds a number than the name, attribute or container under which it is changed, or
     nothing."""
     origins = _origins(lowering, item)
@@ -206,7 +218,9 @@ def _computed_of(lowering: Lowering, item: Value) -> set[Value]:
     return found
 
 
-def refuse_index(lowering: Lowering, node: Any, owner: Any, items: tuple[Any, ...]) -> None:
+def refuse_index(
+    lowering: Lowering, node: Any, owner: FrontendValue, items: tuple[Any, ...]
+) -> None:
     """Refuse an index with arrays that means one thing for arrays and another for Tensors."""
     if not is_tensor(lowering, owner):
         return
@@ -254,7 +268,7 @@ def _origins(lowering: Lowering, item: Value) -> set[Value]:
     return found
 
 
-def attribute_of(lowering: Lowering, item: Any, name: str) -> Any:
+def attribute_of(lowering: Lowering, item: FrontendValue, name: str) -> Any:
     """What Tensor has under a name, if it means that for this value: always for Tensors; for
     numbers, which may be Tensors without axes, where NumPy's numbers have nothing."""
     number = is_number(item) and (name not in METHODS or name == "size")

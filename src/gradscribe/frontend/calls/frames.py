@@ -193,7 +193,7 @@ def _returned(lowering: Lowering, frame: Frame) -> Any:
     if frame.source.returns_nothing:
         return Static(None)
     if not isinstance(flag, Static):
-        branch(lowering, flag, lambda: _return_none(lowering), lambda: None)
+        branch(lowering, lowering.value(flag), lambda: _return_none(lowering), lambda: None)
     result = frame.names.get(RETURN_VALUE, Static(None))
     if isinstance(result, Unbound):
         lowering.unsupported(

@@ -21,7 +21,8 @@ def ended(lowering: Lowering) -> bool:
     names = lowering.frame.names
     if RAISED in names:
         return True
-    return any(isinstance(names.get(e), Static) and not names[e].value for e in EXITS)
+    flags = [names[name] for name in EXITS if name in names]
+    return any(isinstance(flag, Static) and not flag.value for flag in flags)
 
 
 def pending_exits(lowering: Lowering) -> list[str]:
@@ -46,7 +47,7 @@ def guarded(lowering: Lowering, pending: list[str], rest: Callable[[], None]) ->
         if len(pending) == 1:
             lowering.frame.names[pending[0]] = Static(False)
 
-    branch(lowering, flag, go_on, skip)
+    branch(lowering, lowering.value(flag), go_on, skip)
 
 
 @contextlib.contextmanager

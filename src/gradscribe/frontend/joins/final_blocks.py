@@ -175,7 +175,7 @@ def _leave_finally(
             if len(pending) == 1:
                 lowering.frame.names[pending[0]] = Static(False)
 
-        branch(lowering, stays, stay, leave)
+        branch(lowering, lowering.value(stays), stay, leave)
     elif not always:
         names.update(left)
     return always

@@ -13,7 +13,14 @@ from gradscribe.frontend.memory import places, sharing
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.state import wording
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import DictRef, ListRef, Storage, may_hold, may_overlap
+from gradscribe.frontend.values.values import (
+    DictRef,
+    FrontendValue,
+    ListRef,
+    Storage,
+    may_hold,
+    may_overlap,
+)
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Never, Sequence
 
@@ -110,7 +117,7 @@ def _depth(lowering: Lowering, storage: Storage) -> int | None:
     return None if isinstance(type_, Never) else depth
 
 
-def shares(lowering: Lowering, item: Any, target: Any) -> bool:
+def shares(lowering: Lowering, item: FrontendValue, target: FrontendValue) -> bool:
     """Whether a value may share memory with an array."""
     own = getattr(target, "storage", None)
     return own is not None and any(may_overlap(s, own) for s in storages(lowering, item))
@@ -125,7 +132,7 @@ def refuse_overlap(lowering: Lowering, node: Any) -> NoReturn:
     )
 
 
-def _live(lowering: Lowering) -> Iterator[tuple[str, Any]]:
+def _live(lowering: Lowering) -> Iterator[tuple[str, FrontendValue]]:
     """What may be read after the current statement: names, what loops run over, the attributes
     of objects from outside that were stored, and the containers that unread code has."""
     for frame in lowering.frames:
@@ -142,8 +149,8 @@ def _live(lowering: Lowering) -> Iterator[tuple[str, Any]]:
             yield ref.name, ListRef(storage)
     for cell in lowering.outside.fields.values():
         yield cell.name, DictRef(cell)
-    for item in lowering.outside.captured.values():  # the caller may read it
-        yield getattr(getattr(item, "storage", None), "name", "") or "a variable from outside", item
+    for held in lowering.outside.captured.values():  # the caller may read it
+        yield getattr(getattr(held, "storage", None), "name", "") or "a variable from outside", held
     if lowering.nesting.enclosed is not None:  # its caller reads what it leaves in them
         yield from lowering.nesting.enclosed.given_lists()
 

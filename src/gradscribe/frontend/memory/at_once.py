@@ -21,6 +21,7 @@ from gradscribe.frontend.state.knowledge import Early
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     Cell,
+    FrontendValue,
     LocalFunction,
     OneShot,
     PartialOf,
@@ -35,7 +36,7 @@ from gradscribe.primitives.raising import makes_exception
 _ADVICE = "make a list of the items first, as in `list(…)`, if that means the same"
 
 
-def computed(lowering: Lowering, node: Any, item: OneShot) -> Any:
+def computed(lowering: Lowering, node: Any, item: OneShot) -> FrontendValue:
     """The items of an iterator; where they are computed at once, that is noted."""
     before, made = dict(lowering.contents), len(lowering.builder.operations)
     mark = Storage().serial
@@ -51,7 +52,7 @@ def computed(lowering: Lowering, node: Any, item: OneShot) -> Any:
 def note(
     lowering: Lowering,
     what: str,
-    reads: tuple[Any, ...],
+    reads: tuple[FrontendValue, ...],
     changed: frozenset[Storage] = frozenset(),
     has_effects: bool = False,
 ) -> None:
@@ -101,7 +102,7 @@ def refuse_effects(
             lowering.unsupported(node, what, "write the loop in its place")
 
 
-def _named_in(lowering: Lowering, body: Sequence[Any]) -> tuple[Any, ...]:
+def _named_in(lowering: Lowering, body: Sequence[Any]) -> tuple[FrontendValue, ...]:
     """The values of the variables that statements mention."""
     function = LocalFunction(gast.Module(list(body), []), lowering.frame)
     return tuple(held for _, _, held in captured(function))
@@ -126,16 +127,16 @@ def _named(item: OneShot) -> str:
     return f"the generator `{name}`" if is_generator else f"`{name}`"
 
 
-def _read(lowering: Lowering, reads: tuple[Any, ...]) -> dict[Storage, Any]:
+def _read(lowering: Lowering, reads: tuple[FrontendValue, ...]) -> dict[Storage, Any]:
     """The memory that may be read through these values, and from outside, with what it holds."""
     found = [*storages(lowering, TupleOf(reads))]
     found += [*lowering.outside.entered, *lowering.outside.fields.values()]
     return {s: lowering.contents[s] for s in found if s in lowering.contents}
 
 
-def _variables(reads: tuple[Any, ...]) -> list[tuple[Frame, str, Any]]:
+def _variables(reads: tuple[FrontendValue, ...]) -> list[tuple[Frame, str, FrontendValue]]:
     """The variables of functions that nested functions among these values read."""
-    pending, seen, found = list(reads), set[int](), list[tuple[Frame, str, Any]]()
+    pending, seen, found = list(reads), set[int](), list[tuple[Frame, str, FrontendValue]]()
     while pending:
         item = pending.pop()
         if id(item) in seen:

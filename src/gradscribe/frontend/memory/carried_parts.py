@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 from gradscribe.frontend.kinds import trees
 from gradscribe.frontend.kinds.trees import Parts, Shape
@@ -11,39 +11,44 @@ from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.state.carried_entry import Path
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
-    PLAIN_NUMBERS,
     BoundMethod,
     Cell,
     DictRef,
     Either,
+    FrontendValue,
     InstanceRef,
+    Items,
     ListRef,
     LocalFunction,
     ObjectRef,
     PartialOf,
     Ref,
+    Reference,
     Static,
     Storage,
     TupleOf,
     Unbound,
+    is_number,
 )
 from gradscribe.ir.core import Value
 
+Held: TypeAlias = "FrontendValue | Items"
+"""What a name, or memory, holds."""
 
-def is_carried(item: Any) -> bool:
+
+def is_carried(item: FrontendValue) -> bool:
     """Whether a part of a carried value is, or holds, run-time values; others stay as they are."""
     if isinstance(item, Static):
-        return isinstance(item.value, PLAIN_NUMBERS)
+        return is_number(item)
     return not isinstance(item, (BoundMethod, LocalFunction, ObjectRef, PartialOf))
 
 
-def parts_of(item: Any, contents: Mapping[Storage, Any]) -> Parts | None:
+def parts_of(item: Held, contents: Mapping[Storage, Any]) -> Parts | None:
     """The parts of a carried value, or of what memory holds; None of a leaf."""
-    if isinstance(item, (tuple, dict)):
-        is_dict = isinstance(item, dict)
-        keys = tuple(item) if is_dict else tuple(range(len(item)))
-        shape = Shape(DictRef, dict, keys) if is_dict else Shape(ListRef, list, keys)
-        return Parts(shape, tuple(item.values()) if isinstance(item, dict) else item)
+    if isinstance(item, dict):
+        return Parts(Shape(DictRef, dict, tuple(item)), tuple(item.values()))
+    if isinstance(item, tuple):
+        return Parts(Shape(ListRef, list, tuple(range(len(item)))), item)
     return trees.parts_of(item, contents) if is_carried(item) else None
 
 
@@ -53,28 +58,29 @@ def is_memory(key: Any) -> bool:
     return isinstance(key, Storage) and not isinstance(key, Cell)
 
 
-def held(names: Mapping[str, Any], contents: Mapping[Storage, Any], key: Any) -> Any:
+def held(names: Mapping[str, FrontendValue], contents: Mapping[Storage, Any], key: Any) -> Held:
     """What a name, attribute or piece of memory holds in a state."""
     if isinstance(key, Cell):
-        return contents[key][key.name]
+        found: FrontendValue = contents[key][key.name]
+        return found
     return contents[key] if isinstance(key, Storage) else names.get(key, _MISSING)
 
 
 _MISSING = Unbound("")
 
 
-def reached(lowering: Lowering, key: Any, item: Any) -> Iterator[tuple[Path, Any]]:
+def reached(lowering: Lowering, key: Any, item: Held) -> Iterator[tuple[Path, Reference]]:
     """What has a storage among all that a name reaches (or, of memory, what is held in it), each
     with the path of the part that it belongs to."""
-    if not is_memory(key):
-        yield from _reached(lowering, item, (), set())
-    elif not isinstance(item, Value):
+    if isinstance(item, (tuple, dict)):
         yield from _below(lowering, item, (), set())
+    elif not is_memory(key):
+        yield from _reached(lowering, item, (), set())
 
 
 def _reached(
-    lowering: Lowering, item: Any, path: Path, seen: set[Storage]
-) -> Iterator[tuple[Path, Any]]:
+    lowering: Lowering, item: FrontendValue, path: Path, seen: set[Storage]
+) -> Iterator[tuple[Path, Reference]]:
     if isinstance(item, TupleOf):
         yield from _below(lowering, item.items, path, seen)
     elif isinstance(item, Either):
@@ -87,15 +93,16 @@ def _reached(
     elif item.storage not in seen:
         yield path, item
         if isinstance(item, InstanceRef):
-            cells = {cell.name: DictRef(cell) for cell in lowering.cells(item)}
-            yield from _below(lowering, cells, path, seen | {item.storage})
+            attributes: Items = {cell.name: DictRef(cell) for cell in lowering.cells(item)}
+            yield from _below(lowering, attributes, path, seen | {item.storage})
         elif not isinstance(lowering.contents[item.storage], Value):
             yield from _below(lowering, lowering.contents[item.storage], path, seen)
 
 
 def _below(
-    lowering: Lowering, items: Any, path: Path, seen: set[Storage]
-) -> Iterator[tuple[Path, Any]]:
+    lowering: Lowering, items: Items, path: Path, seen: set[Storage]
+) -> Iterator[tuple[Path, Reference]]:
+    pairs: Iterable[tuple[Any, FrontendValue]]
     pairs = items.items() if isinstance(items, dict) else enumerate(items)
     for key, item in pairs:
         yield from _reached(lowering, item, (*path, key), seen)

@@ -17,14 +17,22 @@ from gradscribe.frontend.memory.sequences import holds_numbers
 from gradscribe.frontend.prelude.isolated import are_distinct
 from gradscribe.frontend.state.flow import first
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import DictRef, ListRef, ObjectRef, Ref, Storage
+from gradscribe.frontend.values.values import (
+    DictRef,
+    FrontendValue,
+    ListRef,
+    ObjectRef,
+    Ref,
+    Reference,
+    Storage,
+)
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import BOOL
 from gradscribe.primitives.control import RUN
 from gradscribe.primitives.registry import PRIMITIVES
 
 
-def is_one(lowering: Lowering, item: Any, other: Any) -> bool:
+def is_one(lowering: Lowering, item: Reference, other: Reference) -> bool:
     """Whether these are one object; where that is known only at run time, it is refused there."""
     known = identity(lowering, item, other)
     if isinstance(known, bool):
@@ -37,7 +45,7 @@ def is_one(lowering: Lowering, item: Any, other: Any) -> bool:
     return False
 
 
-def identity(lowering: Lowering, item: Any, other: Any) -> bool | Value | None:
+def identity(lowering: Lowering, item: Reference, other: Reference) -> bool | Value | None:
     """Whether these are one object: known, or told at run time; None where nothing tells."""
     if not all(lowering.outside.is_seen(one.storage) for one in (item, other)):
         return False
@@ -66,7 +74,7 @@ def _as_given(lowering: Lowering, storage: Storage) -> Value | None:
     return None if value is None or lowering.builder.definition(value) is not None else value
 
 
-def check_items(lowering: Lowering, items: Iterable[Any]) -> None:
+def check_items(lowering: Lowering, items: Iterable[FrontendValue]) -> None:
     """Refuse, at run time, what is given and holds an array or list twice, where lists among these
     hold what is not known one by one."""
     given = [item for item in items if isinstance(item, (Ref, ListRef))]
@@ -97,7 +105,7 @@ def _found(lowering: Lowering, storage: Storage) -> tuple[Any, AccessPath] | Non
 
 
 def _below(
-    lowering: Lowering, item: Any, value: Any, path: AccessPath, storage: Storage
+    lowering: Lowering, item: FrontendValue, value: Any, path: AccessPath, storage: Storage
 ) -> tuple[Any, AccessPath] | None:
     """The same, of what is this value or in it."""
     if getattr(item, "storage", None) is storage:

@@ -8,7 +8,7 @@ than a wish, it is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -21,6 +21,7 @@ from gradscribe.frontend.values.iterations import ItemsByIndex, Iteration, Known
 from gradscribe.frontend.values.values import (
     DictRef,
     FlatRef,
+    FrontendValue,
     ListRef,
     Made,
     OneShot,
@@ -47,8 +48,8 @@ class Rest:
 
 def made(
     lowering: Lowering,
-    items: Callable[[Any], Any],
-    holds: tuple[Any, ...] = (),
+    items: Callable[[Any], FrontendValue],
+    holds: tuple[FrontendValue, ...] = (),
     origin: Made | None = None,
 ) -> OneShot:
     """A new iterator. items: makes the items, given the node that takes them; holds: the values
@@ -63,14 +64,19 @@ def turn(lowering: Lowering) -> Turn:
     return storage
 
 
-def made_by(found: Any, callee: Any, arguments: Any, keywords: Any) -> Any:
+def made_by(
+    found: FrontendValue,
+    callee: Any,
+    arguments: Iterable[FrontendValue],
+    keywords: Mapping[str, FrontendValue],
+) -> FrontendValue:
     """What a call has given; an iterator with the call as its origin."""
     if not isinstance(found, OneShot) or found.origin is not None:
         return found
     return replace(found, origin=Made(callee, tuple(arguments), dict(keywords)))
 
 
-def taken(lowering: Lowering, node: Any, item: Any) -> Any:
+def taken(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
     """The items of an iterator, which has none left then; any other value as it is."""
     if isinstance(item, FlatRef):
         handed_over(lowering, node, item.turn)
@@ -81,16 +87,20 @@ def taken(lowering: Lowering, node: Any, item: Any) -> Any:
     return item
 
 
-def taken_into(lowering: Lowering, node: Any, owner: Any, given: tuple[Any, ...]) -> Any:
+def taken_into(
+    lowering: Lowering, node: Any, owner: FrontendValue, given: tuple[FrontendValue, ...]
+) -> tuple[FrontendValue, ...]:
     """The arguments of what changes a list or dict, the items of iterators among them."""
-    is_container = isinstance(owner, (ListRef, DictRef))
-    before = lowering.contents[owner.storage] if is_container else None
+    storage = owner.storage if isinstance(owner, (ListRef, DictRef)) else None
+    before = None if storage is None else lowering.contents[storage]
     made = len(lowering.builder.operations)
     with item_by_item(lowering, node):
         found = tuple(taken(lowering, node, item) for item in given)
-    if is_container and _may_raise(lowering, made):
+    if storage is None:
+        return found
+    if _may_raise(lowering, made):
         _refuse_to_take(lowering, node)
-    if is_container and lowering.contents[owner.storage] is not before:
+    if lowering.contents[storage] is not before:
         what = "these items change the list or dict that they are put into"
         lowering.unsupported(node, what, "make a list of them first: `items = list(…)`")
     return found

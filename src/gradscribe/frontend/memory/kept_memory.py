@@ -134,11 +134,11 @@ def after_call(lowering: Lowering, storage: Storage, call: Value) -> Value:
     return found
 
 
-def returned(lowering: Lowering, array: Value) -> Any:
+def returned(lowering: Lowering, array: Value) -> Ref:
     """An array that unread code has returned, and may have: its handle is that array itself. It may
     be any that such code may have."""
     contents = lowering.plain(REREAD, {"x": array, "call": array})
-    item = lowering.wrap(contents)
+    item: Ref = lowering.wrap(contents)
     known = handle(lowering, ())
 
     def shares(base: Storage) -> Value | None:

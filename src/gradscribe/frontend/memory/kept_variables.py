@@ -33,6 +33,7 @@ from gradscribe.frontend.syntax.function_texts import rebound_names
 from gradscribe.frontend.syntax.shared_variables import Variables
 from gradscribe.frontend.values.values import (
     Either,
+    FrontendValue,
     InstanceRef,
     LocalFunction,
     Ref,
@@ -40,12 +41,13 @@ from gradscribe.frontend.values.values import (
     Unbound,
     is_number,
     may_overlap,
+    possibilities,
 )
 from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import BOOL, Opaque, Scalar, Type
 from gradscribe.primitives.control import EFFECT
 
-Argument = Callable[[Any], Any]
+Argument = Callable[[FrontendValue], Any]
 
 
 def owner_of(lowering: Lowering, function: LocalFunction, name: str) -> Value | None:
@@ -70,12 +72,12 @@ def owner_of(lowering: Lowering, function: LocalFunction, name: str) -> Value | 
     return shared.owner
 
 
-def is_shared(item: Any) -> TypeGuard[InstanceRef]:
+def is_shared(item: object) -> TypeGuard[InstanceRef]:
     """Whether this stands for the variables of a call that functions in it assign."""
     return isinstance(item, InstanceRef) and item.cls is Variables
 
 
-def attributes(lowering: Lowering, item: InstanceRef) -> dict[str, Any]:
+def attributes(lowering: Lowering, item: InstanceRef) -> dict[str, FrontendValue]:
     """Such variables, with what they hold."""
     held = {n: lowering.contents[c][n] for n, c in item.cells.items() if c in lowering.contents}
     return {name: value for name, value in held.items() if not isinstance(value, Unbound)}
@@ -86,7 +88,7 @@ def count(lowering: Lowering) -> int:
     return sum(len(shared.held) for _, shared in _present(lowering))
 
 
-def current(lowering: Lowering) -> list[Any]:
+def current(lowering: Lowering) -> list[FrontendValue]:
     """What the variables hold: functions that were kept can reach it."""
     return [item for frame, shared in _present(lowering) for _, item in _items(lowering, frame)]
 
@@ -96,11 +98,11 @@ def _present(lowering: Lowering) -> list[tuple[Frame, Shared]]:
     return [(frame, found[frame]) for frame in lowering.frames if frame in found]
 
 
-def _items(lowering: Lowering, frame: Frame) -> Iterator[tuple[str, Any]]:
+def _items(lowering: Lowering, frame: Frame) -> Iterator[tuple[str, FrontendValue]]:
     """The variables of a function that have a value."""
     names = dict(frame.names)
-    for item in filter(is_shared, frame.names.values()):
-        names |= attributes(lowering, item)
+    for owner in filter(is_shared, frame.names.values()):
+        names |= attributes(lowering, owner)
     shared = lowering.kept.variables[frame]
     for name in list(shared.held):
         item = names.get(name, Unbound(""))
@@ -119,19 +121,17 @@ def _items(lowering: Lowering, frame: Frame) -> Iterator[tuple[str, Any]]:
             )
 
 
-def _may_be_undefined(lowering: Lowering, item: Any) -> bool:
+def _may_be_undefined(lowering: Lowering, item: FrontendValue) -> bool:
     """Whether an array may be one that is not made on the path that is taken."""
     contents = [lowering.contents.get(storage) for storage in storages(lowering, item)]
     return any(isinstance(one, Value) and may_be_undefined(lowering, one) for one in contents)
 
 
-def _may_be_unbound(item: Any) -> bool:
-    if isinstance(item, Either):
-        return _may_be_unbound(item.first) or _may_be_unbound(item.second)
-    return isinstance(item, Unbound)
+def _may_be_unbound(item: FrontendValue) -> bool:
+    return any(isinstance(one, Unbound) for one in possibilities(item))
 
 
-def _chosen(lowering: Lowering, item: Any) -> Any:
+def _chosen(lowering: Lowering, item: FrontendValue) -> FrontendValue:
     """What a variable is bound to on this path (see `splitting`)."""
     while isinstance(item, Either):
         known = lowering.assumed.get(lowering.numbering.of(item.flag))
@@ -141,7 +141,9 @@ def _chosen(lowering: Lowering, item: Any) -> Any:
     return item
 
 
-def bind(lowering: Lowering, name: str, item: Any, owner: Any = None) -> None:
+def bind(
+    lowering: Lowering, name: str, item: FrontendValue, owner: FrontendValue | None = None
+) -> None:
     """Enter what a variable is bound to. owner: of those that functions assign, what stands for
     them; otherwise it is a variable of the function that is being lowered."""
     for frame, shared in _present(lowering):
@@ -178,14 +180,12 @@ def synchronize(lowering: Lowering, argument: Argument) -> None:
         shared.objects = {n: _call(lowering, getattr, (shared.owner, n)) for n in assigned}
 
 
-def _is_plain(item: Any) -> bool:
+def _is_plain(item: FrontendValue) -> bool:
     """Whether what a variable is bound to leads to no memory: a number, an object."""
-    if isinstance(item, Either):
-        return _is_plain(item.first) and _is_plain(item.second)
-    return isinstance(item, (Value, Static, Unbound))
+    return all(isinstance(one, (Value, Static, Unbound)) for one in possibilities(item))
 
 
-def _set(lowering: Lowering, shared: Shared, name: str, item: Any) -> None:
+def _set(lowering: Lowering, shared: Shared, name: str, item: FrontendValue) -> None:
     given = item.value if isinstance(item, Static) else lowering.value(item)
     _call(lowering, setattr, (shared.owner, name, given))
     shared.held[name] = item
@@ -202,7 +202,7 @@ def read_back(lowering: Lowering) -> None:
             shared.held[name] = after
 
 
-def _assigned(lowering: Lowering, frame: Frame, shared: Shared) -> list[tuple[str, Any]]:
+def _assigned(lowering: Lowering, frame: Frame, shared: Shared) -> list[tuple[str, FrontendValue]]:
     """The variables that functions assign, and what they hold."""
     return [
         (name, item)
@@ -212,7 +212,7 @@ def _assigned(lowering: Lowering, frame: Frame, shared: Shared) -> list[tuple[st
     ]
 
 
-def _read(lowering: Lowering, shared: Shared, name: str, before: Any) -> Any:
+def _read(lowering: Lowering, shared: Shared, name: str, before: FrontendValue) -> FrontendValue:
     """An attribute after a call: a number may be another one of its type, all else must be the
     object that it was."""
     if not is_number(before):
@@ -258,7 +258,7 @@ def leave(lowering: Lowering, frame: Frame, block: list[Operation], start: int) 
     lowering.builder.insert(block, start, _making(shared.owner))
 
 
-def _is_known(lowering: Lowering, item: Any, held: Any) -> bool:
+def _is_known(lowering: Lowering, item: FrontendValue, held: FrontendValue | None) -> bool:
     """Whether all memory that a value leads to is that of another one."""
     known = list(storages(lowering, held)) if held is not None else []
     return all(any(may_overlap(s, k) for k in known) for s in storages(lowering, item))

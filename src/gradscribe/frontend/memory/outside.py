@@ -34,6 +34,7 @@ from gradscribe.frontend.values.values import (
     PLAIN_NUMBERS,
     BoundMethod,
     DictRef,
+    FrontendValue,
     ListRef,
     ObjectRef,
     PartialOf,
@@ -50,7 +51,7 @@ CONSTANTS: set[type] = set()
 """Classes of the layers above whose objects are known by their value."""
 
 
-def external(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Any:
+def external(lowering: Lowering, value: Any, path: AccessPath, name: str) -> FrontendValue:
     """The frontend value of an object found at a path outside the function."""
     if type(value) in weakref.ProxyTypes:
         what = f"`{name}` is a weak proxy, whose class is not the one that it tells"
@@ -80,7 +81,8 @@ def external(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Any
     if as_objects and isinstance(value, _grown_classes(lowering)):
         return _grown(lowering, ObjectRef(value, path, name, grown=True))
     if is_input(value):
-        return lowering.captured_variable(value, path, name)
+        captured: FrontendValue = lowering.captured_variable(value, path, name)
+        return captured
     if isinstance(value, CALLABLES) or _is_function(value):
         depend(lowering, path, value)
         return Static(value)
@@ -120,7 +122,7 @@ def _grown_classes(lowering: Lowering) -> tuple[type, ...]:
     return kinds if lowering.has_tensors else (*kinds, dict)
 
 
-def _grown(lowering: Lowering, item: ObjectRef) -> Any:
+def _grown(lowering: Lowering, item: ObjectRef) -> ObjectRef | ListRef:
     """A container to which items are only added: the object itself or, where Tensors may be added,
     a list of what is added to it."""
     target, found = item.target, lowering.outside
@@ -171,7 +173,7 @@ def partial_of(
     return PartialOf(function, arguments, keywords)
 
 
-def opened(lowering: Lowering, item: Any) -> Any:
+def opened(lowering: Lowering, item: FrontendValue) -> FrontendValue:
     """A list, tuple or dict from outside as one of known structure, and a view of a dict as it is
     now; other values as they are."""
     if isinstance(item, ViewOf):
@@ -196,7 +198,7 @@ def opened(lowering: Lowering, item: Any) -> Any:
         external(lowering, target[key], _path_to_item(item, key), _name_of_item(item, key))
         for key in keys
     ]
-    found: Any
+    found: TupleOf | ListRef | DictRef
     if isinstance(target, tuple):
         found = TupleOf(tuple(items), type(target))
     else:
@@ -238,8 +240,10 @@ def refuse_derived_number(lowering: Lowering, value: Any, name: str) -> None:
 def view_of(lowering: Lowering, owner: DictRef, kind: str) -> ViewOf:
     """`owner.keys()`, `owner.values()` or `owner.items()`."""
     contents = lowering.contents[owner.storage]
-    items: Any = tuple(map(Static, contents)) if kind == "keys" else tuple(contents.values())
-    if kind == "items":
+    items: tuple[FrontendValue, ...] = tuple(contents.values())
+    if kind == "keys":
+        items = tuple(map(Static, contents))
+    elif kind == "items":
         items = tuple(TupleOf((Static(key), item)) for key, item in contents.items())
     return ViewOf(items, owner=owner, kind=kind)
 
@@ -257,7 +261,9 @@ def _name_of_item(owner: ObjectRef, key: Any) -> str:
     return name if name.isidentifier() else owner.name or "item"
 
 
-def attribute_of_object(lowering: Lowering, node: Any, owner: ObjectRef, name: str) -> Any:
+def attribute_of_object(
+    lowering: Lowering, node: Any, owner: ObjectRef, name: str
+) -> FrontendValue:
     """What an object itself holds under a name: an implicit input or a static object."""
     path = owner.path.attribute(name)
     kind = in_class(type(owner.target), name)
@@ -292,7 +298,7 @@ def name_along(lowering: Lowering, path: AccessPath) -> str:
     return "_".join(step for step in steps if f"_{step}".isidentifier())
 
 
-def item_of_object(lowering: Lowering, node: Any, owner: ObjectRef, key: Any) -> Any:
+def item_of_object(lowering: Lowering, node: Any, owner: ObjectRef, key: Any) -> FrontendValue:
     """`owner[key]` of a container that is read at each call (`CONFIG["rate"]`)."""
     if id(owner.target) in lowering.outside.grown:
         refuse_changed(lowering, owner.name)
@@ -330,7 +336,7 @@ def is_made_by_reading(target: Any, key: Any) -> bool:
         return False
 
 
-def factory_of(lowering: Lowering, node: Any, owner: DictRef) -> Any:
+def factory_of(lowering: Lowering, node: Any, owner: DictRef) -> FrontendValue:
     """What makes the items of a `collections.defaultdict` from outside."""
     found = lowering.outside.containers.get(owner.storage)
     if found is None or found.target.default_factory is None:

@@ -43,6 +43,7 @@ from gradscribe.frontend.values.values import (
     BoundMethod,
     Cell,
     DictRef,
+    FrontendValue,
     ListRef,
     ObjectRef,
     Static,
@@ -55,7 +56,7 @@ from gradscribe.ir.types import BOOL, Opaque, Type
 from gradscribe.primitives.control import EFFECT, WRITTEN
 
 
-def note(lowering: Lowering, items: Sequence[Any]) -> None:
+def note(lowering: Lowering, items: Sequence[FrontendValue | types.FunctionType]) -> None:
     """Note what functions among what a call is given, and all that they lead to, may change.
     Refuse it where the program has read it before."""
     pending = [item for part in items for item in _callables(lowering, part)]
@@ -163,7 +164,7 @@ def _values_read(lowering: Lowering) -> Iterator[Any]:
             yield place
 
 
-def note_buffers(lowering: Lowering, items: Sequence[Any]) -> None:
+def note_buffers(lowering: Lowering, items: Sequence[FrontendValue]) -> None:
     """Note what memory a call may write to by way of objects from outside, such as a memoryview.
     Refuse it where the program has read an array that shows that memory."""
     if any(isinstance(item, Value) and isinstance(item.type, Opaque) for item in items):
@@ -287,7 +288,9 @@ def _leads_to(function: types.FunctionType, target: Any) -> bool:
     return False
 
 
-def _callables(lowering: Lowering, item: Any) -> Iterator[Any]:
+def _callables(
+    lowering: Lowering, item: FrontendValue | types.FunctionType
+) -> Iterator[types.FunctionType]:
     below: Any = item.items if isinstance(item, TupleOf) else ()
     if isinstance(item, (ListRef, DictRef)):
         held = lowering.contents[item.storage]

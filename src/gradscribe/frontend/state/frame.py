@@ -11,6 +11,7 @@ import gast
 
 from gradscribe.frontend.syntax.name_liveness import reads_of, stores_last
 from gradscribe.frontend.syntax.source import Source
+from gradscribe.frontend.values.values import FrontendValue
 from gradscribe.ir.core import Location
 
 NOT_RETURNED, NOT_BROKEN, NOT_CONTINUED = EXITS = ("not returned", "not broken", "not continued")
@@ -38,7 +39,7 @@ class Frame:
 
     source: Source
     function: FunctionType
-    names: dict[str, Any]
+    names: dict[str, FrontendValue]
     outer: Frame | None = None
     end: tuple[int, int] = (0, 0)
     statement: Any = None

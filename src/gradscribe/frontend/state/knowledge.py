@@ -15,7 +15,7 @@ from gradscribe.frontend.state.carried_entry import Entry, Part
 from gradscribe.frontend.state.carried_entry import Path as PartPath
 from gradscribe.frontend.state.entries import Enclosing
 from gradscribe.frontend.state.frame import Frame
-from gradscribe.frontend.values.values import Cell, ListRef, ObjectRef, Ref, Storage
+from gradscribe.frontend.values.values import Cell, FrontendValue, ListRef, ObjectRef, Ref, Storage
 from gradscribe.ir.core import Location, Operation, Parameter, Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Type
@@ -37,7 +37,7 @@ class State:
     """What forks at a branch. assumed: the conditions under which the path is taken. held: what
     code that cannot be read finds in memory that it may have kept."""
 
-    names: dict[str, Any]
+    names: dict[str, FrontendValue]
     contents: dict[Storage, Any]
     views: dict[Any, tuple[Value, Value]]
     assumed: dict[int, bool]
@@ -102,7 +102,7 @@ class Outside:
     """
 
     captures: list[tuple[Capture, Parameter]] = field(default_factory=list)
-    captured: dict[Any, Any] = field(default_factory=dict)
+    captured: dict[Any, FrontendValue] = field(default_factory=dict)
     entered: dict[Storage, Any] = field(default_factory=dict)
     first: int = 0
     given: dict[Storage, Any] = field(default_factory=dict)
@@ -115,7 +115,7 @@ class Outside:
     met: dict[int, dict[Any, ObjectRef]] = field(default_factory=dict)
     compared: set[int] = field(default_factory=set)
     closures: dict[int, tuple[Any, dict[Any, AccessPath]]] = field(default_factory=dict)
-    opened: dict[int, Any] = field(default_factory=dict)
+    opened: dict[int, FrontendValue] = field(default_factory=dict)
     grown: set[int] = field(default_factory=set)
     exposed: set[int] = field(default_factory=set)
     found: dict[int, Any] = field(default_factory=dict)
@@ -224,9 +224,9 @@ class Early:
     """
 
     what: str
-    reads: tuple[Any, ...]
+    reads: tuple[FrontendValue, ...]
     held: dict[Storage, Any]
-    variables: list[tuple[Frame, str, Any]]
+    variables: list[tuple[Frame, str, FrontendValue]]
     fields: int
     changed: frozenset[Storage] = frozenset()
     has_effects: bool = False
@@ -279,7 +279,7 @@ class Shared:
 
     def __init__(self, owner: Value) -> None:
         self.owner = owner
-        self.held: dict[str, Any] = {}
+        self.held: dict[str, FrontendValue | None] = {}
         self.new: set[str] = set()
         self.pending: dict[str, list[Operation]] = {}
         self.objects: dict[str, Value] = {}

@@ -32,6 +32,12 @@ FrontendValue: TypeAlias = (
 )
 """What a name may stand for; the parts of a slice are frontend values, too."""
 
+Items: TypeAlias = "tuple[FrontendValue, ...] | dict[Any, FrontendValue]"
+"""What a storage holds that is no IR value: the items of a list, or of a dict."""
+
+Reference: TypeAlias = "Ref | ListRef | DictRef | InstanceRef"
+"""What stands for memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class Static:

@@ -352,8 +352,8 @@ def _searched(function: Any) -> Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         owner, wanted = arguments
         items = sequences.known_items(lowering, owner)
-        if items is not None and all(map(instances.is_folded, (wanted, *items))):
-            found = [item.value for item in items]
+        found = [item.value for item in items or () if instances.is_folded(item)]
+        if items is not None and len(found) == len(items) and instances.is_folded(wanted):
             try:
                 return Static(getattr(found, function.__name__)(wanted.value))
             except ValueError as error:

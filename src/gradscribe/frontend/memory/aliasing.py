@@ -165,8 +165,8 @@ def _name_of(lowering: Lowering, node: Any, storage: Storage) -> str:
         node = node.value
     name = node.id if isinstance(node, gast.Name) else ""
     bound = lowering.frame.names.get(name)
-    leads = any(may_overlap(one, storage) for one in storages(lowering, bound))
-    return name if leads else storage.name
+    reached = () if bound is None else storages(lowering, bound)
+    return name if any(may_overlap(one, storage) for one in reached) else storage.name
 
 
 _KINDS: dict[type, str] = {dict: "a dict", tuple: "a list", Value: "an array or list"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.kinds.trees import reached
@@ -11,6 +10,7 @@ from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     DictRef,
     FlatRef,
+    FrontendValue,
     InstanceRef,
     ListRef,
     Ref,
@@ -20,14 +20,16 @@ from gradscribe.frontend.values.values import (
 from gradscribe.primitives.indexing import READ_ONLY
 
 
-def storages(lowering: Lowering, *items: Any) -> Iterator[Storage]:
+def storages(lowering: Lowering, *items: FrontendValue) -> Iterator[Storage]:
     """All storages that values reach."""
     for item in reached(lowering, *items):
         if isinstance(item, (Ref, ListRef, DictRef, InstanceRef)):
             yield item.storage
 
 
-def hold(lowering: Lowering, storage: Storage, items: Iterable[Any], before: bool = False) -> None:
+def hold(
+    lowering: Lowering, storage: Storage, items: Iterable[FrontendValue], before: bool = False
+) -> None:
     """Note that the list in this storage holds the very objects that these values are. It may
     hold one twice, if it holds it already, or if another iteration of a loop may put it there.
 
@@ -56,14 +58,14 @@ def hold(lowering: Lowering, storage: Storage, items: Iterable[Any], before: boo
     storage.holds |= {reached for one in present for reached in one.reached} - {storage}
 
 
-def is_kept(lowering: Lowering, item: Any) -> bool:
+def is_kept(lowering: Lowering, item: FrontendValue) -> bool:
     """Whether code that cannot be read may have some of the memory that a value reaches."""
     kept = lowering.kept
     given = kept.handles.keys() | kept.lost.keys() | kept.lists.keys()
     return any(storage.kept or storage in given for storage in storages(lowering, item))
 
 
-def is_read_only(item: Any) -> bool:
+def is_read_only(item: FrontendValue) -> bool:
     """Whether an array cannot be stored to, perhaps, or a list may hold one that cannot be."""
     if isinstance(item, Ref) and any(step.name in READ_ONLY for step, _, _ in item.path):
         return True

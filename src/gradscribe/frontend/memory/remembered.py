@@ -14,6 +14,7 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import FrontendValue
 from gradscribe.ir.core import Location
 
 
@@ -28,7 +29,7 @@ def reading(lowering: Lowering, node: Any) -> Iterator[None]:
         cached.called_at = place
 
 
-def note(lowering: Lowering, item: Any, path: AccessPath) -> None:
+def note(lowering: Lowering, item: FrontendValue, path: AccessPath) -> None:
     """A variable from outside is read."""
     cached = lowering.cached
     if cached.called_at is None:

@@ -17,10 +17,17 @@ from gradscribe.frontend.state.dependencies import depend
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.state.interruptions import LateReadError
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import DictRef, Static, Storage, Unbound, ViewOf
+from gradscribe.frontend.values.values import (
+    DictRef,
+    FrontendValue,
+    Static,
+    Storage,
+    Unbound,
+    ViewOf,
+)
 
 
-def lookup(lowering: Lowering, node: Any, name: str) -> Any:
+def lookup(lowering: Lowering, node: Any, name: str) -> FrontendValue:
     """The frontend value of a name that is read."""
     frame: Frame | None = lowering.frame
     while frame is not None:
@@ -92,7 +99,7 @@ def _is_constant_of_package(function: types.FunctionType, value: Any) -> bool:
 _NUMBERS = (int, float, complex)
 
 
-def _constant(lowering: Lowering, value: Any) -> Any:
+def _constant(lowering: Lowering, value: Any) -> Static | DictRef:
     if not isinstance(value, dict):
         return Static(value)
     storage = Storage()
@@ -100,7 +107,9 @@ def _constant(lowering: Lowering, value: Any) -> Any:
     return DictRef(storage)
 
 
-def _outside(lowering: Lowering, node: Any, function: types.FunctionType, name: str) -> Any:
+def _outside(
+    lowering: Lowering, node: Any, function: types.FunctionType, name: str
+) -> FrontendValue:
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
     if name in cells:
         try:

@@ -12,7 +12,16 @@ from typing import Any
 from gradscribe.frontend.memory.reach import hold
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values import texts
-from gradscribe.frontend.values.values import ALL, ListRef, Ref, Static, Storage, TupleOf, is_number
+from gradscribe.frontend.values.values import (
+    ALL,
+    FrontendValue,
+    ListRef,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+    is_number,
+)
 from gradscribe.ir.core import Primitive, SliceOf, Value
 from gradscribe.ir.types import Never, Scalar, Sequence, Tuple, Type
 from gradscribe.primitives.lists import JOIN, REPEAT, SECTION
@@ -21,7 +30,7 @@ _FEW = 16
 """So many items of `x * n` are followed one by one."""
 
 
-def new_list(lowering: Lowering, items: tuple[Any, ...], name: str = "") -> ListRef:
+def new_list(lowering: Lowering, items: tuple[FrontendValue, ...], name: str = "") -> ListRef:
     """A new list of known structure."""
     storage = Storage(name, levels=ALL)
     lowering.contents[storage] = items
@@ -36,7 +45,7 @@ def run_time_value(lowering: Lowering, owner: ListRef) -> Value:
     return lowering.value(owner)
 
 
-def known_items(lowering: Lowering, item: Any) -> tuple[Any, ...] | None:
+def known_items(lowering: Lowering, item: FrontendValue) -> tuple[FrontendValue, ...] | None:
     """The items of a tuple or list of known structure; None of anything else."""
     if isinstance(item, TupleOf):
         return item.items
@@ -46,17 +55,21 @@ def known_items(lowering: Lowering, item: Any) -> tuple[Any, ...] | None:
 
 def is_empty(lowering: Lowering, owner: Ref | ListRef) -> bool:
     """Whether a run-time list is known to have no items."""
-    contents = lowering.contents[owner.storage]
-    type_ = contents.type if isinstance(contents, Value) else None
-    return isinstance(type_, Sequence) and isinstance(type_.item, Never)
+    return isinstance(_item_type(lowering, owner), Never)
 
 
-def holds_numbers(lowering: Lowering, item: Any) -> bool:
+def holds_numbers(lowering: Lowering, item: FrontendValue) -> bool:
     """Whether this is a run-time list of numbers or strings, or of tuples of them: Python can
     search it."""
+    type_ = _item_type(lowering, item)
+    return type_ is not None and _is_of_numbers(type_)
+
+
+def _item_type(lowering: Lowering, item: FrontendValue) -> Type | None:
+    """The type of the items of a run-time list; None of anything else."""
     contents = lowering.contents[item.storage] if isinstance(item, ListRef) else None
     type_ = contents.type if isinstance(contents, Value) else None
-    return isinstance(type_, Sequence) and _is_of_numbers(type_.item)
+    return type_.item if isinstance(type_, Sequence) else None
 
 
 def _is_of_numbers(type_: Type) -> bool:
@@ -65,12 +78,16 @@ def _is_of_numbers(type_: Type) -> bool:
     return isinstance(type_, Scalar) or type_ == texts.TEXT
 
 
-def rebuilt(lowering: Lowering, like: Any, items: tuple[Any, ...]) -> Any:
+def rebuilt(
+    lowering: Lowering, like: FrontendValue, items: tuple[FrontendValue, ...]
+) -> TupleOf | ListRef:
     """A tuple or list, as `like` is one, of these items."""
     return TupleOf(items) if isinstance(like, TupleOf) else new_list(lowering, items)
 
 
-def repeated(lowering: Lowering, node: Any, owner: Any, count: Any) -> Any:
+def repeated(
+    lowering: Lowering, node: Any, owner: FrontendValue, count: FrontendValue
+) -> TupleOf | ListRef:
     """`owner * count`, or the other way round."""
     if not isinstance(owner, (TupleOf, ListRef)):
         owner, count = count, owner
@@ -84,13 +101,14 @@ def repeated(lowering: Lowering, node: Any, owner: Any, count: Any) -> Any:
     return _made_of(lowering, (owner,), REPEAT, {"x": lowering.value(owner), "n": n})
 
 
-def joined(lowering: Lowering, left: Any, right: Any) -> Any:
+def joined(lowering: Lowering, left: FrontendValue, right: FrontendValue) -> TupleOf | ListRef:
     """`left + right` of two tuples or two lists."""
     first, second = known_items(lowering, left), known_items(lowering, right)
     if first is not None and second is not None:
         return rebuilt(lowering, left, first + second)
     arguments = {"x": lowering.value(left), "y": lowering.value(right)}
-    return _made_of(lowering, (left, right), JOIN, arguments)
+    owners = tuple(item for item in (left, right) if isinstance(item, ListRef))
+    return _made_of(lowering, owners, JOIN, arguments)
 
 
 def section(lowering: Lowering, owner: ListRef, index: SliceOf) -> ListRef:

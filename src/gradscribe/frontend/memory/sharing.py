@@ -31,7 +31,7 @@ from gradscribe.frontend.memory.contiguity import is_contiguous
 from gradscribe.frontend.state import wording
 from gradscribe.frontend.state.knowledge import Link
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import ListRef, Ref, Storage
+from gradscribe.frontend.values.values import FrontendValue, ListRef, Ref, Storage
 from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import BOOL, Array, Opaque, Type
 from gradscribe.primitives.control import COPY, EFFECT, GET, LENT, REREAD, RUN, WRITTEN
@@ -42,8 +42,11 @@ _MOST_CHECKS, _MOST_WAYS = 8, 100
 
 
 def link(
-    lowering: Lowering, item: Any, bases: Iterable[Storage], shares: Callable[[Storage], Any]
-) -> Any:
+    lowering: Lowering,
+    item: FrontendValue,
+    bases: Iterable[Storage],
+    shares: Callable[[Storage], Value | None],
+) -> FrontendValue:
     """An array, or list of some, that has just been made, and may be part of these (and overlaps
     what they do).
     shares: gives the value that tells whether it is, or None."""

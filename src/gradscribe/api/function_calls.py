@@ -30,6 +30,7 @@ from gradscribe.frontend.containers.subscripts import cut
 from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.joins.splitting import for_each_kind, resolved
 from gradscribe.frontend.memory.reach import storages
+from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state import dependencies, handlers
 from gradscribe.frontend.state.lowering import Lowering
@@ -196,7 +197,7 @@ class _Call:
             "rules": rules,
         }
         made = lowering.wrap(lowering.plain(GIVEN, tree), shared)
-        return [made] if single else list(made.items)
+        return [made] if single else list(known_items(lowering, made) or ())
 
     def _shared(self, outputs: Sequence[Any]) -> frozenset[Storage]:
         """The memory that results have in common with differentiable inputs."""

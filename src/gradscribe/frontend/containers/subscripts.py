@@ -28,6 +28,7 @@ from gradscribe.frontend.values.iterations import Range
 from gradscribe.frontend.values.values import (
     DictRef,
     FlatRef,
+    FrontendValue,
     ListRef,
     ObjectRef,
     Ref,
@@ -130,7 +131,7 @@ def _read_array(lowering: Lowering, node: Any, owner: Ref, step: Step) -> Any:
     except MisfitError as error:
         error.location = lowering.location(node)
         raise
-    found = value if isinstance(value.type, Scalar) else view
+    found: FrontendValue = value if isinstance(value.type, Scalar) else view
     if isinstance(owner, FlatRef) and isinstance(found, Ref):
         found = lowering.wrap(lowering.emit(COPY, {"x": value}))
     return cut(lowering, found) if lowering.modes.cutting else found

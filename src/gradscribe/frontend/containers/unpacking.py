@@ -11,6 +11,7 @@ from gradscribe.frontend.containers import iteration_items
 from gradscribe.frontend.containers.lengths import raise_for_length
 from gradscribe.frontend.containers.subscripts import read_item
 from gradscribe.frontend.memory import at_once, iterators, outside
+from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances
@@ -63,7 +64,7 @@ def unpacked(
             lowering.raises(node, error, what, "use the array itself, or `np.atleast_1d`")
         return _counted_items(lowering, node, item, type_.dims[0], expected)
     if isinstance(item, Value) and isinstance(item.type, Tuple):
-        return tuple(lowering.wrap(item).items)
+        return known_items(lowering, lowering.wrap(item)) or ()
     if unknown.is_opaque(item) and expected is not None:
         return _of_object(lowering, node, item, expected)
     iterations.raise_for_number(lowering, node, item)

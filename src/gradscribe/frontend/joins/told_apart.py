@@ -304,7 +304,7 @@ class ToldApart:
         arrays = [array for array in possibilities(item) if _is_array(array)]
         merged = self._lowering.value(self._emitted(item, self._loaded))
         overlaps = frozenset(s for array in arrays for s in array.storage.reached)
-        found: Ref = self._lowering.wrap(merged, overlaps)
+        found = self._lowering.array(merged, overlaps)
         found.storage.read_only = any(map(is_read_only, arrays))
         found.storage.kept = any(is_kept(self._lowering, array) for array in arrays)
         return found

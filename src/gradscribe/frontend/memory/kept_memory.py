@@ -138,7 +138,7 @@ def returned(lowering: Lowering, array: Value) -> Ref:
     """An array that unread code has returned, and may have: its handle is that array itself. It may
     be any that such code may have."""
     contents = lowering.plain(REREAD, {"x": array, "call": array})
-    item: Ref = lowering.wrap(contents)
+    item = lowering.array(contents)
     known = handle(lowering, ())
 
     def shares(base: Storage) -> Value | None:

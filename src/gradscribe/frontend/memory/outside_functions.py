@@ -45,7 +45,7 @@ class Held:
     way: Way
 
 
-def callables_of(held: Any) -> Iterator[Any]:
+def callables_of(held: Any) -> Iterator[types.FunctionType]:
     """The functions of Python that run where an object is used; none of libraries."""
     pending, seen = [held], set[int]()
     while pending:

@@ -14,17 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from gradscribe.frontend.memory.reach import hold
-from gradscribe.frontend.state.knowledge import ReadItem, State
+from gradscribe.frontend.state.knowledge import Index, ReadItem, State
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import ListRef, Ref, Storage
 from gradscribe.ir.core import Value
 from gradscribe.primitives.control import GET, SET
 
 
-def put(lowering: Lowering, item: Storage, owner: Storage, value: Value, index: Any) -> None:
+def put(lowering: Lowering, item: Storage, owner: Storage, value: Value, index: Index) -> None:
     """Note that this storage is the item at an index of a list, which is `value`."""
     lowering.places[item] = ReadItem(owner, lowering.contents[owner], value, index)
 

@@ -126,7 +126,7 @@ def _made_of(
     arguments: Mapping[str, Any],
 ) -> ListRef:
     value = lowering.emit(primitive, arguments)
-    made: ListRef = lowering.wrap(value)
+    made = lowering.run_time_list(value)
     assert isinstance(value.type, Sequence)
     if isinstance(value.type.item, Scalar):
         made.storage.levels = ALL

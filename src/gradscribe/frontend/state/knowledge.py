@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from gradscribe.frontend.interface import AccessPath, Capture, Dependency
 from gradscribe.frontend.state.carried_entry import Entry, Part
@@ -20,6 +20,8 @@ from gradscribe.ir.core import Location, Operation, Parameter, Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Type
 
+Index: TypeAlias = int | Value
+
 
 @dataclass(frozen=True, slots=True)
 class ReadItem:
@@ -29,7 +31,7 @@ class ReadItem:
     owner: Storage
     contents: Any
     value: Value
-    index: Any
+    index: Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,7 +368,7 @@ class Exceptions:
     `warnings.catch_warnings`, or of an `np.errstate` that makes errors of invalid values."""
 
     attempts: list[tuple[int, tuple[type[BaseException], ...]]] = field(default_factory=list)
-    handled: Any = None
+    handled: FrontendValue | None = None
     partly: int = 0
     warned: bool = False
 

@@ -44,6 +44,7 @@ from gradscribe.frontend.state.trial import Trial
 from gradscribe.frontend.values.values import (
     Cell,
     Either,
+    FrontendValue,
     InstanceRef,
     ListRef,
     Ref,
@@ -74,6 +75,7 @@ from gradscribe.primitives.lists import OPERATIONS
 _HANDING_ON = frozenset({CONSTANT, TUPLE, ITEM, LIST, APPEND, POP, GET, SET, STOP_GRADIENT})
 """Operations that compute nothing: under `no_grad`, what they hand on keeps its derivative."""
 
+_REFERENCES: dict[type[Type], type[Ref] | type[ListRef]] = {Array: Ref, Sequence: ListRef}
 
 _ALONE = Package()
 
@@ -252,7 +254,7 @@ class Lowering(EntryMethods):
     def constant(self, number: Any) -> Value:
         return self.emit(CONSTANT, {"value": number})
 
-    def value(self, item: Any) -> Value:
+    def value(self, item: FrontendValue) -> Value:
         """The IR value that a frontend value is, or holds."""
         if isinstance(item, Value):
             return item
@@ -303,9 +305,9 @@ class Lowering(EntryMethods):
         self,
         value: Value,
         overlaps: frozenset[Storage] = frozenset(),
-        family: Any = None,
+        family: object = None,
         tokens: frozenset[int] = frozenset(),
-    ) -> Any:
+    ) -> FrontendValue:
         """The frontend value for a new IR value (see `Storage` for what it may share)."""
         if isinstance(value.type, Tuple):
             items = [
@@ -314,12 +316,27 @@ class Lowering(EntryMethods):
             return TupleOf(tuple(self.wrap(i, overlaps, family, tokens) for i in items))
         if value.type == NONE:
             return Static(None)
-        reference = {Array: Ref, Sequence: ListRef}.get(type(value.type))
-        if reference is None:
-            return value
+        reference = _REFERENCES.get(type(value.type))
+        return value if reference is None else reference(self._new(value, overlaps, family, tokens))
+
+    def array(self, value: Value, overlaps: frozenset[Storage] = frozenset()) -> Ref:
+        """The same of an array."""
+        return Ref(self._new(value, overlaps))
+
+    def run_time_list(self, value: Value) -> ListRef:
+        """The same of a list."""
+        return ListRef(self._new(value))
+
+    def _new(
+        self,
+        value: Value,
+        overlaps: frozenset[Storage] = frozenset(),
+        family: object = None,
+        tokens: frozenset[int] = frozenset(),
+    ) -> Storage:
         storage = Storage(value.name, overlaps, family, tokens)
         self.contents[storage] = value
-        return reference(storage)
+        return storage
 
     def undefined(self, type_: Type) -> Value:
         """A value that is never read, of this type."""
@@ -327,7 +344,7 @@ class Lowering(EntryMethods):
         self.builder.append(operation)
         return operation.result
 
-    def named(self, item: Any, name: str) -> Any:
+    def named(self, item: FrontendValue, name: str) -> FrontendValue:
         """The same value, carrying the user's name if it was made by the current statement."""
         if isinstance(item, Value):
             self.builder.rename(item, name)

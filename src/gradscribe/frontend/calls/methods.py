@@ -73,7 +73,7 @@ def _called(
     if isinstance(receiver, ObjectRef) and name not in ("__init__", "__setattr__"):
         return unknown.method(lowering, node, receiver, name, arguments, keywords)
     if instances.is_object(receiver):
-        return construction.call_builtin_method(lowering, node, method, arguments)
+        return construction.call_builtin_method(lowering, node, receiver, name, arguments)
     if unknown.is_opaque(receiver):
         return _of_opaque(lowering, node, receiver, name, arguments, keywords)
     if tensors.spelling_of(lowering, receiver) == "either" and not tensors.agrees(

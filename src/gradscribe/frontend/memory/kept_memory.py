@@ -57,11 +57,7 @@ def current(lowering: Lowering, array: Ref) -> Value:
     _refuse_lost(lowering, lowering.frame.statement, "a function", [array.storage])
     kept = handle(lowering, [array.storage])[array.storage]
     _renew(lowering, {array.storage: kept})
-    value = kept.array
-    for primitive, arguments, callee in array.path:
-        first = next(iter(primitive.signature.parameters))
-        value = lowering.plain(primitive, {first: value, **arguments}, callee)
-    return value
+    return lowering.along(array.path, kept.array)
 
 
 def take(lowering: Lowering, storage: Storage, array: Value) -> None:

@@ -177,11 +177,11 @@ def is_reshaped_in_place(
 def as_it_lies(lowering: Lowering, array: Ref, changed: bool = True) -> Value | None:
     """An array that lies in memory as this one does in the user's program; None if no such array
     is known. changed: whether it may hold other values."""
-    value = _as_made(lowering, lowering.contents[array.storage], changed)
-    for primitive, arguments, callee in array.path if value is not None else ():
-        first = next(iter(primitive.signature.parameters))
-        value = lowering.plain(primitive, {first: value, **arguments}, callee)
-    return value if value is not None and isinstance(value.type, Array) else None
+    made = _as_made(lowering, lowering.contents[array.storage], changed)
+    if made is None:
+        return None
+    value = lowering.along(array.path, made)
+    return value if isinstance(value.type, Array) else None
 
 
 def _as_made(lowering: Lowering, value: Value, changed: bool) -> Value | None:

@@ -9,8 +9,8 @@ from typing import Any
 from gradscribe.frontend.objects.object_stores import store_plainly
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.class_attributes import depend_on_class
-from gradscribe.frontend.structures.instances import new_instance, set_attribute
-from gradscribe.frontend.values.values import BoundMethod, Static
+from gradscribe.frontend.structures.instances import Object, new_instance, set_attribute
+from gradscribe.frontend.values.values import Static
 from gradscribe.ir.probing import in_class, probe
 
 
@@ -59,16 +59,16 @@ def instantiate(
 
 
 def call_builtin_method(
-    lowering: Lowering, node: Any, method: BoundMethod, arguments: tuple[Any, ...]
+    lowering: Lowering, node: Any, owner: Object, name: str, arguments: tuple[Any, ...]
 ) -> Any:
     """A method that an object has from `object` itself."""
-    if method.name == "__init__" and not arguments:
+    if name == "__init__" and not arguments:
         return Static(None)
-    if method.name == "__setattr__" and isinstance(arguments[0], Static):
-        store_plainly(lowering, node, method.receiver, arguments[0].value, arguments[1])
+    if name == "__setattr__" and isinstance(arguments[0], Static):
+        store_plainly(lowering, node, owner, arguments[0].value, arguments[1])
         return Static(None)
     return lowering.unsupported(
         node,
-        f"the method `{method.name}` of this object is not supported",
+        f"the method `{name}` of this object is not supported",
         "define it in the class",
     )

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradscribe.frontend.values.values import ALL, Choice, Kind, Static, Storage
+from gradscribe.frontend.values.values import ALL, Choice, FrontendValue, Kind, Static, Storage
+from gradscribe.ir.core import Value
 from gradscribe.ir.types import Type
 
 Path = tuple[Any, ...]
@@ -124,11 +125,11 @@ class Entry:
         return functools.reduce(Part.joined, found, Part())
 
 
-def flag_of(item: Any) -> Any:
+def flag_of(item: FrontendValue | None) -> bool | Value:
     """A flag as True, False or an IR value."""
-    if isinstance(item, Static):
-        return bool(item.value)
-    return True if item is None else item
+    if isinstance(item, Value):
+        return item
+    return bool(item.value) if isinstance(item, Static) else True
 
 
 def leaf_name(key: Any) -> str:

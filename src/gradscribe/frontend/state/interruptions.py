@@ -11,6 +11,7 @@ from typing import Any
 from gradscribe.errors import SourceLocation, UnknownTypeError, UnsupportedError, raised_as
 from gradscribe.frontend.state.carried_entry import Entry
 from gradscribe.frontend.state.frame import Frame
+from gradscribe.frontend.values.values import FrontendValue
 from gradscribe.ir.core import Location, Value
 from gradscribe.ir.types import Type
 
@@ -25,9 +26,9 @@ class AlwaysRaisesError(UnsupportedError):
         self,
         what: str,
         advice: str,
-        location: Any,
+        location: SourceLocation | None,
         cls: type,
-        value: Any,
+        value: FrontendValue,
         by_program: bool = False,
     ) -> None:
         super().__init__(what, advice, location)

@@ -9,32 +9,32 @@ for: then the function is lowered for this very number (`KnownNumberError`).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from gradscribe.frontend.interface import AccessPath, KnownListError, KnownNumberError
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import PLAIN_NUMBERS
+from gradscribe.frontend.values.values import PLAIN_NUMBERS, FrontendValue
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Scalar, Sequence, Tuple, Type
 
 
 def enter(lowering: Lowering, leaf: Value) -> None:
     """Note an input, if it is a list of integers."""
-    length = leaf.type.length if is_list(leaf.type) and isinstance(leaf.type, Sequence) else None
+    length = leaf.type.length if is_list(leaf.type) else None
     for symbol, _ in length.terms if length is not None else ():
         if symbol.source is not None:
             lowering.outside.integers[leaf] = symbol.source.leaf
 
 
-def enter_number(lowering: Lowering, found: Any, value: Any, path: AccessPath) -> None:
+def enter_number(lowering: Lowering, found: FrontendValue, value: Any, path: AccessPath) -> None:
     """Note what was found outside of the function, if it is a plain number."""
     if isinstance(found, Value) and isinstance(value, PLAIN_NUMBERS):
         lowering.outside.numbers[found] = path.place
 
 
-def demand(lowering: Lowering, item: Any) -> None:
+def demand(lowering: Lowering, item: FrontendValue) -> None:
     """Lower once more, if what has to be known here is computed from such an input."""
     open_, seen = [item] if isinstance(item, Value) else [], set()
     while open_:
@@ -51,7 +51,7 @@ def demand(lowering: Lowering, item: Any) -> None:
         open_ += operation.operands if operation is not None else ()
 
 
-def is_list(type_: Type) -> bool:
+def is_list(type_: Type) -> TypeGuard[Sequence]:
     """Whether this is the type of a list of integers, or of lists or tuples of them."""
     return isinstance(type_, Sequence) and _is_of_integers(type_.item)
 

@@ -49,6 +49,7 @@ from gradscribe.frontend.values.values import (
     ListRef,
     Ref,
     Static,
+    Step,
     Storage,
     TupleOf,
     Unbound,
@@ -293,12 +294,16 @@ class Lowering(EntryMethods):
         cached = self.views.get(key)
         if cached is not None and cached[0] is base:
             return cached[1]
-        value = base
-        for primitive, arguments, callee in ref.path:
-            first = next(iter(primitive.signature.parameters))
-            value = self.plain(primitive, {first: value, **arguments}, callee)
+        value = self.along(ref.path, base)
         if isinstance(value.type, Array):
             self.views[key] = (base, value)
+        return value
+
+    def along(self, path: tuple[Step, ...], value: Value) -> Value:
+        """The view of an array that a path leads to."""
+        for primitive, arguments, callee in path:
+            first = next(iter(primitive.signature.parameters))
+            value = self.plain(primitive, {first: value, **arguments}, callee)
         return value
 
     def wrap(
@@ -348,12 +353,12 @@ class Lowering(EntryMethods):
         """The same value, carrying the user's name if it was made by the current statement."""
         if isinstance(item, Value):
             self.builder.rename(item, name)
-        elif isinstance(item, (Ref, ListRef)) and not getattr(item, "path", ()):
+        elif isinstance(item, Ref) and item.path:
+            self.builder.rename(self.load(item), name)
+        elif isinstance(item, (Ref, ListRef)):
             contents = self.contents[item.storage]
             if not isinstance(contents, Value) or self.builder.rename(contents, name).name == name:
                 item.storage.name = item.storage.name or name
-        elif isinstance(item, Ref):
-            self.builder.rename(self.load(item), name)
         elif isinstance(item, InstanceRef) and name:
             for owner, suffix in item.lists:
                 self.named(owner, name + suffix)
@@ -364,7 +369,7 @@ class Lowering(EntryMethods):
         return [cell for cell in item.cells.values() if cell in self.contents]
 
 
-def _path_key(step: tuple[Any, ...]) -> Any:
+def _path_key(step: Step) -> Any:
     primitive, arguments, _ = step
     return (primitive, tuple((k, _hashable(v)) for k, v in arguments.items()))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Sequence as Items
 from typing import Any
 
-from gradscribe.frontend.values.values import DictRef, ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.values.values import DictRef, FrontendValue, ListRef, Ref, Static, TupleOf
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Primitive, Value
 from gradscribe.ir.lengths import Facts
@@ -76,7 +76,7 @@ def name_of(callee: Any, otherwise: str = "") -> str:
     return sign or named or str(callee)
 
 
-def operands(facts: Facts, items: Iterable[Any]) -> str:
+def operands(facts: Facts, items: Iterable[FrontendValue]) -> str:
     """What the values among these are, as in "float64 of shape (4,) and int"."""
     return _list_of([_described(facts, item) for item in items])
 
@@ -107,7 +107,7 @@ def near(name: str, names: Iterable[str]) -> str:
     return f"perhaps `{found[0]}` is meant" if found else "use an attribute that it has"
 
 
-def _described(facts: Facts, item: Any) -> str:
+def _described(facts: Facts, item: FrontendValue) -> str:
     if isinstance(item, Value):
         return _type(facts, item.type)
     if isinstance(item, Static):
@@ -147,7 +147,7 @@ _DESCRIPTIONS = {
 }
 
 
-def kind(item: Any) -> str:
+def kind(item: FrontendValue) -> str:
     """What a value of the frontend is called that is no run-time value."""
     names = [cls.__name__ for cls in type(item).__mro__]
     return next((_DESCRIPTIONS[name] for name in names if name in _DESCRIPTIONS), names[0])

@@ -31,7 +31,7 @@ def class_of(owner: Object | TupleOf | Static) -> type:
     return type(owner.target) if isinstance(owner, ObjectRef) else owner.cls
 
 
-def is_object(item: Any) -> bool:
+def is_object(item: Any) -> TypeGuard[Object]:
     """Whether this is an object of a user's class (or one from outside)."""
     return isinstance(item, InstanceRef) or (
         isinstance(item, ObjectRef) and not isinstance(item.target, _CONTAINERS)

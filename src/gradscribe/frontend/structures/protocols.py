@@ -190,12 +190,14 @@ def is_same(lowering: Lowering, node: Any, first: Any, second: Any) -> bool:
             return one.target is other.value
     if not (instances.is_object(first) and instances.is_object(second)):
         return False
-    if isinstance(first, ObjectRef) and isinstance(second, ObjectRef):
+    if isinstance(first, ObjectRef):
+        if not isinstance(second, ObjectRef):
+            return False
         lowering.outside.meet(first, compared=True)
         lowering.outside.meet(second, compared=True)
         return first.target is second.target
-    if first is second or type(first) is not type(second):
-        return first is second
+    if isinstance(second, ObjectRef):
+        return False
     is_one = first.storage is second.storage
     if not is_one and may_overlap(first.storage, second.storage):
         lowering.unsupported(

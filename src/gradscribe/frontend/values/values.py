@@ -35,6 +35,9 @@ FrontendValue: TypeAlias = (
 Items: TypeAlias = "tuple[FrontendValue, ...] | dict[Any, FrontendValue]"
 """What a storage holds that is no IR value: the items of a list, or of a dict."""
 
+Step: TypeAlias = tuple[Any, dict[str, Any], Any]
+"""A view of an array: the primitive, its arguments besides the array, and the callee."""
+
 Reference: TypeAlias = "Ref | ListRef | DictRef | InstanceRef"
 """What stands for memory."""
 
@@ -131,7 +134,7 @@ class Ref:
     """An array: a view, along a path, of the contents of a storage."""
 
     storage: Storage
-    path: tuple[Any, ...] = ()
+    path: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -212,7 +215,7 @@ class BoundMethod:
     """`receiver.name`, called like a function. function: the Python function that it is, where
     that is known."""
 
-    receiver: Any
+    receiver: FrontendValue
     name: str
     function: Any = None
 

@@ -4,10 +4,16 @@ alone (see `structures`)."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, TypeAlias
 
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.values.values import ObjectRef, Static
+
+Part: TypeAlias = (
+    "Slot | Absent | Known | Outside | Kept | Instance | Again | Container | Method | Partial"
+    " | Function"
+)
+"""What a value is, or a part of one."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,7 @@ class Kept:
     in `Storage`."""
 
     number: int
-    part: Any
+    part: Part
     place: tuple[str, int, int] | None
     levels: int
 
@@ -68,20 +74,20 @@ class Container:
     object, otherwise none."""
 
     cls: type
-    parts: tuple[Any, ...]
+    parts: tuple[Part, ...]
     keys: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
 class Method:
-    receiver: Any
+    receiver: Part
     name: str
     function: Any
 
 
 @dataclass(frozen=True)
 class Partial:
-    function: Any
+    function: Part
     arguments: Container
     keywords: Container
     names: tuple[str, ...]

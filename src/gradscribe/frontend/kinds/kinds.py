@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gradscribe.frontend.kinds.trees import Shape, parts_of, step_to
+from gradscribe.frontend.kinds.trees import Contents, Shape, parts_of, step_to
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     Choice,
@@ -55,7 +55,7 @@ ABSENT = Unbound.on_one_path()
 def kind_of(
     lowering: Lowering,
     item: FrontendValue,
-    contents: dict[Storage, Any],
+    contents: Contents,
     around: frozenset[Storage] = frozenset(),
 ) -> Kind | Choice | None:
     """The kind of a frontend value in a state with these contents; None of what has none. around:
@@ -71,12 +71,11 @@ def kind_of(
         return None if item.mixed else Kind("unbound")
     if isinstance(item, Value):
         return _kind_of_type(item.type)
-    if isinstance(item, Ref):
-        type_ = contents[item.storage].type
-        path = tuple((primitive, arguments) for primitive, arguments, _ in item.path)
-        return _kind_of_type(path_type(lowering.builder.facts, type_, _types(path)))
-    if isinstance(item, ListRef) and isinstance(contents[item.storage], Value):
-        return _kind_of_type(contents[item.storage].type)
+    if isinstance(item, (Ref, ListRef)):
+        held = contents[item.storage]
+        if isinstance(held, Value):
+            path = tuple((step, arguments) for step, arguments, _ in getattr(item, "path", ()))
+            return _kind_of_type(path_type(lowering.builder.facts, held.type, _types(path)))
     storage = getattr(item, "storage", None)
     parts = None if storage in around or isinstance(item, ViewOf) else parts_of(item, contents)
     if parts is None:
@@ -170,7 +169,7 @@ def _has_place(general: Kind | Choice, special: Kind | Choice) -> bool:
 
 
 def aligned(
-    lowering: Lowering, item: FrontendValue, choice: Choice, contents: dict[Storage, Any]
+    lowering: Lowering, item: FrontendValue, choice: Choice, contents: Contents
 ) -> tuple[Static | Value, FrontendValue, FrontendValue] | None:
     """A value as an Either of this kind: its flag (static where known) and alternatives; None
     if it is not one. Emits at most the negation of its own flag."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import DictRef, FrontendValue, ListRef, Ref, TupleOf
+from gradscribe.frontend.values.values import DictRef, FrontendValue, Items, ListRef, Ref, TupleOf
 from gradscribe.ir import flow
 from gradscribe.ir.core import IF, Value
 from gradscribe.primitives.control import UNDEF
@@ -33,10 +33,11 @@ def _values(lowering: Lowering, item: FrontendValue) -> Iterator[Value]:
     if isinstance(item, TupleOf):
         for part in item.items:
             yield from _values(lowering, part)
+    held: FrontendValue | Items = item
     if isinstance(item, (Ref, ListRef, DictRef)):
-        item = lowering.contents[item.storage]
-    if isinstance(item, Value):
-        yield item
+        held = lowering.contents[item.storage]
+    if isinstance(held, Value):
+        yield held
 
 
 def catches(lowering: Lowering, error: type[Exception]) -> bool:

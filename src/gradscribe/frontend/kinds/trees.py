@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.state.lowering import Lowering
@@ -23,6 +23,7 @@ from gradscribe.frontend.values.values import (
     DictRef,
     Either,
     FrontendValue,
+    Held,
     InstanceRef,
     ListRef,
     LocalFunction,
@@ -34,9 +35,8 @@ from gradscribe.frontend.values.values import (
     TupleOf,
     ViewOf,
 )
-from gradscribe.ir.core import Value
 
-Contents = Mapping[Storage, Any]
+Contents: TypeAlias = "Mapping[Storage, Held]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,22 +87,22 @@ def _of_partial(item: PartialOf, contents: Contents) -> Parts:
 
 def _of_list(item: ListRef, contents: Contents) -> Parts | None:
     held = contents[item.storage]
-    if isinstance(held, Value):
+    if not isinstance(held, tuple):
         return None
     return Parts(Shape(ListRef, list, tuple(range(len(held))), item.storage.derived), held)
 
 
 def _of_dict(item: DictRef, contents: Contents) -> Parts | None:
     held = contents[item.storage]
-    if isinstance(held, Value):
+    if not isinstance(held, dict):
         return None
     return Parts(Shape(DictRef, dict, tuple(held), item.storage.derived), tuple(held.values()))
 
 
 def _of_object(item: InstanceRef, contents: Contents) -> Parts:
-    cells = {name: cell for name, cell in item.cells.items() if cell in contents}
-    held = tuple(contents[cell][name] for name, cell in cells.items())
-    return Parts(Shape(InstanceRef, item.cls, tuple(cells)), held)
+    attributes = ((name, contents.get(cell)) for name, cell in item.cells.items())
+    held = {name: cell[name] for name, cell in attributes if isinstance(cell, dict)}
+    return Parts(Shape(InstanceRef, item.cls, tuple(held)), tuple(held.values()))
 
 
 _TAKE_APART: dict[type, Callable[[Any, Contents], Parts | None]] = {
@@ -118,7 +118,7 @@ _TAKE_APART: dict[type, Callable[[Any, Contents], Parts | None]] = {
 def assembled(
     shape: Shape,
     items: tuple[FrontendValue, ...],
-    contents: dict[Storage, Any],
+    contents: dict[Storage, Held],
     storage: Callable[[type[Storage], str], Any],
 ) -> FrontendValue:
     """A value of this shape with these parts, which are entered in the contents.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from gradscribe.frontend.kinds import trees
 from gradscribe.frontend.kinds.trees import Parts, Shape
@@ -30,10 +30,6 @@ from gradscribe.frontend.values.values import (
     Unbound,
     is_number,
 )
-from gradscribe.ir.core import Value
-
-Held: TypeAlias = "FrontendValue | Items"
-"""What a name, or memory, holds."""
 
 
 def is_carried(item: FrontendValue) -> bool:
@@ -43,7 +39,7 @@ def is_carried(item: FrontendValue) -> bool:
     return not isinstance(item, (BoundMethod, LocalFunction, ObjectRef, PartialOf))
 
 
-def parts_of(item: Held, contents: Mapping[Storage, Any]) -> Parts | None:
+def parts_of(item: FrontendValue | Items, contents: Mapping[Storage, Any]) -> Parts | None:
     """The parts of a carried value, or of what memory holds; None of a leaf."""
     if isinstance(item, dict):
         return Parts(Shape(DictRef, dict, tuple(item)), tuple(item.values()))
@@ -58,7 +54,9 @@ def is_memory(key: Any) -> bool:
     return isinstance(key, Storage) and not isinstance(key, Cell)
 
 
-def held(names: Mapping[str, FrontendValue], contents: Mapping[Storage, Any], key: Any) -> Held:
+def held(
+    names: Mapping[str, FrontendValue], contents: Mapping[Storage, Any], key: Any
+) -> FrontendValue | Items:
     """What a name, attribute or piece of memory holds in a state."""
     if isinstance(key, Cell):
         found: FrontendValue = contents[key][key.name]
@@ -69,7 +67,9 @@ def held(names: Mapping[str, FrontendValue], contents: Mapping[Storage, Any], ke
 _MISSING = Unbound("")
 
 
-def reached(lowering: Lowering, key: Any, item: Held) -> Iterator[tuple[Path, Reference]]:
+def reached(
+    lowering: Lowering, key: Any, item: FrontendValue | Items
+) -> Iterator[tuple[Path, Reference]]:
     """What has a storage among all that a name reaches (or, of memory, what is held in it), each
     with the path of the part that it belongs to."""
     if isinstance(item, (tuple, dict)):
@@ -95,8 +95,8 @@ def _reached(
         if isinstance(item, InstanceRef):
             attributes: Items = {cell.name: DictRef(cell) for cell in lowering.cells(item)}
             yield from _below(lowering, attributes, path, seen | {item.storage})
-        elif not isinstance(lowering.contents[item.storage], Value):
-            yield from _below(lowering, lowering.contents[item.storage], path, seen)
+        elif isinstance(items := lowering.contents[item.storage], (tuple, dict)):
+            yield from _below(lowering, items, path, seen)
 
 
 def _below(

@@ -69,8 +69,8 @@ def identity(lowering: Lowering, item: Reference, other: Reference) -> bool | Va
 
 def _as_given(lowering: Lowering, storage: Storage) -> Value | None:
     """The leaf that an array or list was given as; None if it was not one leaf."""
-    value = lowering.outside.originals.get(storage, lowering.contents[storage])
-    value = first(lowering, value) if isinstance(value, Value) else None
+    held = lowering.outside.originals.get(storage, lowering.contents[storage])
+    value = first(lowering, held) if isinstance(held, Value) else None
     return None if value is None or lowering.builder.definition(value) is not None else value
 
 

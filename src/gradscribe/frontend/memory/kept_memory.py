@@ -63,7 +63,7 @@ def current(lowering: Lowering, array: Ref) -> Value:
 def take(lowering: Lowering, storage: Storage, array: Value) -> None:
     """Let an array that comes out of a branch or loop have this handle, which holds it."""
     lowering.kept.handles[storage] = Handle(array, lowering.kept.calls, is_found=True)
-    lowering.kept.held[storage] = lowering.contents[storage]
+    lowering.kept.held[storage] = lowering.value_in(storage)
     storage.kept = False
 
 
@@ -110,7 +110,7 @@ def _renew(lowering: Lowering, handles: Mapping[Storage, Handle]) -> None:
             lowering.builder.location,
         )
     for storage, kept in handles.items():
-        contents = lowering.contents[storage]
+        contents = lowering.value_in(storage)
         if held.get(storage) is not contents:
             lowering.plain(RENEW, {"x": kept.array, "value": contents})
             held[storage] = contents
@@ -163,7 +163,7 @@ def renew_carried(lowering: Lowering, carried: Collection[Storage]) -> None:
 
 def begin_iteration(lowering: Lowering, carried: Collection[Storage]) -> None:
     """So it is in the beginning of an iteration, and after the loop."""
-    held = {s: lowering.contents[s] for s in handle(lowering, ()) if s in carried}
+    held = {s: lowering.value_in(s) for s in handle(lowering, ()) if s in carried}
     lowering.kept.held.update(held)
 
 
@@ -172,7 +172,7 @@ def merge(lowering: Lowering, states: Collection[State]) -> None:
     for storage in lowering.kept.handles.keys() & lowering.contents.keys():
         lowering.kept.held.pop(storage, None)
         if all(s.held.get(storage, _NEVER) is s.contents.get(storage) for s in states):
-            lowering.kept.held[storage] = lowering.contents[storage]
+            lowering.kept.held[storage] = lowering.value_in(storage)
 
 
 def leave_call(lowering: Lowering, given: Collection[Storage], results: Sequence[Value]) -> None:
@@ -229,7 +229,7 @@ def handle(lowering: Lowering, given: Collection[Storage]) -> dict[Storage, Hand
 
 def _handle(lowering: Lowering, storage: Storage) -> Handle:
     """A handle in the block in which the array was made."""
-    contents = lowering.contents[storage]
+    contents = lowering.value_in(storage)
     made, block = _origin(lowering, storage, contents)
     name = _name(lowering, storage)
     is_partial = may_be_undefined(lowering, made)  # it is not made on each path
@@ -269,7 +269,7 @@ def _is_before(lowering: Lowering, storage: Storage) -> bool:
 
 
 def _name(lowering: Lowering, storage: Storage) -> str:
-    return storage.name or lowering.contents[storage].name
+    return storage.name or lowering.value_in(storage).name
 
 
 def _refuse_without_handle(

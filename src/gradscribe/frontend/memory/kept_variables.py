@@ -79,8 +79,8 @@ def is_shared(item: object) -> TypeGuard[InstanceRef]:
 
 def attributes(lowering: Lowering, item: InstanceRef) -> dict[str, FrontendValue]:
     """Such variables, with what they hold."""
-    held = {n: lowering.contents[c][n] for n, c in item.cells.items() if c in lowering.contents}
-    return {name: value for name, value in held.items() if not isinstance(value, Unbound)}
+    held = lowering.attributes(item).items()
+    return {name: value for name, value in held if not isinstance(value, Unbound)}
 
 
 def count(lowering: Lowering) -> int:

@@ -239,7 +239,7 @@ def refuse_derived_number(lowering: Lowering, value: Any, name: str) -> None:
 
 def view_of(lowering: Lowering, owner: DictRef, kind: str) -> ViewOf:
     """`owner.keys()`, `owner.values()` or `owner.items()`."""
-    contents = lowering.contents[owner.storage]
+    contents = lowering.items_in(owner.storage)
     items: tuple[FrontendValue, ...] = tuple(contents.values())
     if kind == "keys":
         items = tuple(map(Static, contents))

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend.interface import AccessPath
+from gradscribe.frontend.kinds.trees import parts_of
 from gradscribe.frontend.memory import outside
 from gradscribe.frontend.memory.outside_functions import (
     CELL,
@@ -200,7 +201,7 @@ def after(lowering: Lowering, name: str, watched: dict[Storage, Value], call: Va
         changed = wording.quoted(storage.name)
         what = f"`{name}` has changed {changed}, which is not followed"
         lowering.check(same, what)
-        tree = {"x": lowering.contents[storage], "call": call}
+        tree = {"x": lowering.value_in(storage), "call": call}
         lowering.contents[storage] = lowering.plain(WRITTEN, tree, name=storage.name)
 
 
@@ -291,12 +292,9 @@ def _leads_to(function: types.FunctionType, target: Any) -> bool:
 def _callables(
     lowering: Lowering, item: FrontendValue | types.FunctionType
 ) -> Iterator[types.FunctionType]:
-    below: Any = item.items if isinstance(item, TupleOf) else ()
-    if isinstance(item, (ListRef, DictRef)):
-        held = lowering.contents[item.storage]
-        below = () if is_a(held, Value) else held
-        below = held.values() if is_a(held, dict) else below
-    for part in below:
+    is_container = isinstance(item, (TupleOf, ListRef, DictRef))
+    parts = parts_of(item, lowering.contents) if is_container else None
+    for part in () if parts is None else parts.items:
         yield from _callables(lowering, part)
     if isinstance(item, Static):
         yield from functions_of(item.value)

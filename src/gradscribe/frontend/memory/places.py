@@ -86,8 +86,8 @@ def changing(lowering: Lowering, item: Storage, items: bool = False) -> Iterator
     changed = {item}
     while item in lowering.places:
         place = lowering.places[item]
-        arguments = {"x": place.value, "index": place.index, "value": lowering.contents[item]}
-        made = lowering.emit(SET, arguments, name=place.owner.name)
+        tree = {"x": place.value, "index": place.index, "value": lowering.value_in(item)}
+        made = lowering.emit(SET, tree, name=place.owner.name)
         lowering.contents[place.owner] = made
         lowering.places[item] = ReadItem(place.owner, made, made, place.index)
         lowering.changes.stored.add(place.owner)
@@ -100,7 +100,7 @@ def changing(lowering: Lowering, item: Storage, items: bool = False) -> Iterator
 
 def _keep_below(lowering: Lowering, owner: Storage, settled: Iterable[Storage]) -> None:
     """What was read of a list is of it still, once that is read again."""
-    contents = lowering.contents[owner]
+    contents = lowering.value_in(owner)
     for item in settled:
         place = lowering.places[item]
         if place.owner is owner:

@@ -177,7 +177,7 @@ def is_reshaped_in_place(
 def as_it_lies(lowering: Lowering, array: Ref, changed: bool = True) -> Value | None:
     """An array that lies in memory as this one does in the user's program; None if no such array
     is known. changed: whether it may hold other values."""
-    made = _as_made(lowering, lowering.contents[array.storage], changed)
+    made = _as_made(lowering, lowering.value_in(array.storage), changed)
     if made is None:
         return None
     value = lowering.along(array.path, made)

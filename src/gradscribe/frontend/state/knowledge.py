@@ -15,7 +15,15 @@ from gradscribe.frontend.state.carried_entry import Entry, Part
 from gradscribe.frontend.state.carried_entry import Path as PartPath
 from gradscribe.frontend.state.entries import Enclosing
 from gradscribe.frontend.state.frame import Frame
-from gradscribe.frontend.values.values import Cell, FrontendValue, ListRef, ObjectRef, Ref, Storage
+from gradscribe.frontend.values.values import (
+    Cell,
+    FrontendValue,
+    Held,
+    ListRef,
+    ObjectRef,
+    Ref,
+    Storage,
+)
 from gradscribe.ir.core import Location, Operation, Parameter, Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Type
@@ -29,7 +37,7 @@ class ReadItem:
     index, which is a number or an IR value."""
 
     owner: Storage
-    contents: Any
+    contents: Held
     value: Value
     index: Index
 
@@ -105,7 +113,7 @@ class Outside:
 
     captures: list[tuple[Capture, Parameter]] = field(default_factory=list)
     captured: dict[Any, FrontendValue] = field(default_factory=dict)
-    entered: dict[Storage, Any] = field(default_factory=dict)
+    entered: dict[Storage, Held] = field(default_factory=dict)
     first: int = 0
     given: dict[Storage, Any] = field(default_factory=dict)
     only_grown: dict[Any, bool] = field(default_factory=dict)

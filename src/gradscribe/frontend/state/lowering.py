@@ -364,6 +364,21 @@ class Lowering(EntryMethods):
                 self.named(owner, name + suffix)
         return item
 
+    def value_in(self, storage: Storage) -> Value:
+        """The IR value that a storage holds: of an array, or of a list of unknown length."""
+        held: Value = self.contents[storage]
+        return held
+
+    def items_in(self, storage: Storage) -> dict[Any, FrontendValue]:
+        """The items, by key, that the storage of a dict holds."""
+        held: dict[Any, FrontendValue] = self.contents[storage]
+        return held
+
+    def attributes(self, item: InstanceRef) -> dict[str, FrontendValue]:
+        """The attributes that an object has in the present state."""
+        cells = ((name, cell) for name, cell in item.cells.items() if cell in self.contents)
+        return {name: self.items_in(cell)[name] for name, cell in cells}
+
     def cells(self, item: InstanceRef) -> list[Cell]:
         """The storages of the attributes that an object has in the present state."""
         return [cell for cell in item.cells.values() if cell in self.contents]

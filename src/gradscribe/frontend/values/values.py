@@ -35,6 +35,9 @@ FrontendValue: TypeAlias = (
 Items: TypeAlias = "tuple[FrontendValue, ...] | dict[Any, FrontendValue]"
 """What a storage holds that is no IR value: the items of a list, or of a dict."""
 
+Held: TypeAlias = "Value | Items"
+"""What a storage holds."""
+
 Step: TypeAlias = tuple[Any, dict[str, Any], Any]
 """A view of an array: the primitive, its arguments besides the array, and the callee."""
 

@@ -59,6 +59,5 @@ def is_list(type_: Type) -> TypeGuard[Sequence]:
 def _is_of_integers(type_: Type) -> bool:
     if isinstance(type_, Tuple):
         return all(map(_is_of_integers, type_.items))
-    if isinstance(type_, Sequence):
-        return _is_of_integers(type_.item)
-    return isinstance(type_, Scalar) and np.dtype(type_.dtype).kind in "iu"
+    is_integer = isinstance(type_, Scalar) and np.dtype(type_.dtype).kind in "iu"
+    return is_integer or is_list(type_)

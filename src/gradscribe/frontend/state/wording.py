@@ -9,7 +9,15 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Sequence as Items
 from typing import Any
 
-from gradscribe.frontend.values.values import DictRef, FrontendValue, ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.values.values import (
+    DictRef,
+    FlatRef,
+    FrontendValue,
+    ListRef,
+    Ref,
+    Static,
+    TupleOf,
+)
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Primitive, Value
 from gradscribe.ir.lengths import Facts
@@ -57,7 +65,13 @@ _STATEMENTS = {
     DELETE: "this deletion",
     REPEAT: "this repetition",
 }
-_CONTAINERS = {ListRef: "a list", TupleOf: "a tuple", DictRef: "a dict"}
+_OTHERS = {
+    Ref: "an array",
+    FlatRef: "an array",
+    ListRef: "a list",
+    TupleOf: "a tuple",
+    DictRef: "a dict",
+}
 
 
 def operation(primitive: Primitive, callee: Any) -> str:
@@ -113,7 +127,7 @@ def _described(facts: Facts, item: FrontendValue) -> str:
     if isinstance(item, Static):
         known = item.value
         return repr(known) if known is None or isinstance(known, str) else type(known).__name__
-    return "an array" if isinstance(item, Ref) else _CONTAINERS.get(type(item), "an object")
+    return _OTHERS.get(type(item), "an object")
 
 
 def _type(facts: Facts, type_: Type) -> str:

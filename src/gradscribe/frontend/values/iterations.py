@@ -8,8 +8,8 @@ is said in `containers.iteration_items`; how a loop in the IR takes them, in `lo
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from gradscribe.frontend.values.values import (
@@ -20,6 +20,8 @@ from gradscribe.frontend.values.values import (
     Static,
     ViewOf,
 )
+from gradscribe.frontend.values.values import Iteration as Iteration  # with its subclasses
+from gradscribe.frontend.values.values import Leaf as Leaf
 from gradscribe.ir.core import Value
 
 Integer: TypeAlias = Static | Value
@@ -27,56 +29,6 @@ Function: TypeAlias = "Callable[[Any], FrontendValue]"
 """Makes an item: of a number, or of what another iteration gives."""
 
 _ONE = Static(1)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Iteration:
-    """What a `for` runs over."""
-
-    @property
-    def inner(self) -> tuple[Iteration, ...]:
-        """The iterations that its items are made of."""
-        return ()
-
-    def with_inner(self, inner: Sequence[Iteration]) -> Iteration:
-        """The same made of other iterations."""
-        return self
-
-    @property
-    def leaves(self) -> Iterator[Leaf]:
-        """The iterations without inner ones that it is made of, in the end."""
-        for one in self.inner:
-            yield from one.leaves
-
-    @property
-    def parts(self) -> tuple[FrontendValue, ...]:
-        """The values that it leads to."""
-        return self.inner
-
-    @property
-    def is_reversed(self) -> bool:
-        """Whether it runs through something from the last item to the first."""
-        return any(leaf.reversed for leaf in self.leaves)
-
-    @property
-    def is_endless(self) -> bool:
-        """Whether it never comes to an end (after more iterations than a machine makes)."""
-        return bool(self.inner) and all(one.is_endless for one in self.inner)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Leaf(Iteration):
-    """Takes the items of one thing. reversed: from the last to the first."""
-
-    reversed: bool = field(default=False, kw_only=True)
-
-    @property
-    def leaves(self) -> Iterator[Leaf]:
-        yield self
-
-    def in_order(self, items: tuple[FrontendValue, ...]) -> tuple[FrontendValue, ...]:
-        """Items of what it runs over in the order in which they are taken."""
-        return items[::-1] if self.reversed else items
 
 
 @dataclass(frozen=True, eq=False, slots=True)

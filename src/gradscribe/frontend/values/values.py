@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from gradscribe.frontend.interface import AccessPath
 from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.statics import CONSTANTS, same_static
 from gradscribe.ir.types import Scalar, Undefined
-
-if TYPE_CHECKING:
-    from gradscribe.frontend.values.iterations import Iteration
 
 FrontendValue: TypeAlias = (
     "Value | Static | Ref | TupleOf | ListRef | DictRef | InstanceRef | ObjectRef | LocalFunction"
@@ -283,6 +280,56 @@ class OneShot:
     items: Callable[[Any], FrontendValue]
     holds: tuple[FrontendValue, ...]
     origin: Made | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Iteration:
+    """What a `for` runs over (see `iterations`)."""
+
+    @property
+    def inner(self) -> tuple[Iteration, ...]:
+        """The iterations that its items are made of."""
+        return ()
+
+    def with_inner(self, inner: Sequence[Iteration]) -> Iteration:
+        """The same made of other iterations."""
+        return self
+
+    @property
+    def leaves(self) -> Iterator[Leaf]:
+        """The iterations without inner ones that it is made of, in the end."""
+        for one in self.inner:
+            yield from one.leaves
+
+    @property
+    def parts(self) -> tuple[FrontendValue, ...]:
+        """The values that it leads to."""
+        return self.inner
+
+    @property
+    def is_reversed(self) -> bool:
+        """Whether it runs through something from the last item to the first."""
+        return any(leaf.reversed for leaf in self.leaves)
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether it never comes to an end (after more iterations than a machine makes)."""
+        return bool(self.inner) and all(one.is_endless for one in self.inner)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Leaf(Iteration):
+    """Takes the items of one thing. reversed: from the last to the first."""
+
+    reversed: bool = field(default=False, kw_only=True)
+
+    @property
+    def leaves(self) -> Iterator[Leaf]:
+        yield self
+
+    def in_order(self, items: tuple[FrontendValue, ...]) -> tuple[FrontendValue, ...]:
+        """Items of what it runs over in the order in which they are taken."""
+        return items[::-1] if self.reversed else items
 
 
 @dataclass(frozen=True, eq=False, slots=True)

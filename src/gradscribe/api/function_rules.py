@@ -185,7 +185,7 @@ def attribute(lowering: Lowering, owner: Any, name: str) -> Any:
     """What an object has under a name."""
     cell = instances.cell_of(lowering, owner, name)
     assert cell is not None
-    return lowering.contents[cell][name]
+    return lowering.items_in(cell)[name]
 
 
 def _check(

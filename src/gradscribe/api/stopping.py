@@ -26,8 +26,8 @@ def enter(stop_gradient: Callable[..., Any]) -> None:
         if isinstance(item, TupleOf):
             return TupleOf(tuple(cut(lowering, node, below) for below in item.items), item.cls)
         if isinstance(item, InstanceRef):
-            held = {name: lowering.contents[cell][name] for name, cell in item.cells.items()}
-            fields = {name: cut(lowering, node, below) for name, below in held.items()}
+            held = lowering.attributes(item).items()
+            fields = {name: cut(lowering, node, below) for name, below in held}
             return instances.new_instance(lowering, item.cls, fields)
         contents = lowering.contents[item.storage] if isinstance(item, (ListRef, DictRef)) else None
         if isinstance(contents, tuple):

@@ -13,12 +13,13 @@ from typing import Any
 
 from gradscribe.errors import GradscribeError, RuleError, UnsupportedError
 from gradscribe.frontend.calls.frames import run_frame
+from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.state.frame import RAISED, Frame
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError, MisfitError
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.state.package import Package
 from gradscribe.frontend.syntax.source import source_of
-from gradscribe.frontend.values.values import ListRef, Static, TupleOf
+from gradscribe.frontend.values.values import Static, TupleOf
 from gradscribe.frontend.wiring import ENTRIES
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Location, SliceOf, Value
@@ -93,6 +94,7 @@ def _leave(lowering: Lowering, item: Any) -> Any:
         return item.value
     if isinstance(item, TupleOf):
         return tuple(_leave(lowering, i) for i in item.items)
-    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
-        return tuple(_leave(lowering, i) for i in lowering.contents[item.storage])
+    items = known_items(lowering, item)
+    if items is not None:
+        return tuple(_leave(lowering, i) for i in items)
     return lowering.value(item)

@@ -16,6 +16,7 @@ from gradscribe.frontend.containers.subscripts import cut
 from gradscribe.frontend.kinds import tensors
 from gradscribe.frontend.kinds.varying import may_vary
 from gradscribe.frontend.memory import contiguity, outside, sharing
+from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import prelude
 from gradscribe.frontend.state import known_inputs, wording
@@ -302,9 +303,8 @@ def _argument(
     is_no_dtype = name == "dtype" and _is_unknown(lowering, item)
     if isinstance(item, TupleOf) and not is_no_dtype:
         return tuple(_argument(lowering, node, primitive, callee, name, i) for i in item.items)
-    is_list = isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple)
-    if is_list and not is_no_dtype:
-        items = lowering.contents[item.storage]
+    items = known_items(lowering, item)
+    if items is not None and not is_no_dtype:
         return [_argument(lowering, node, primitive, callee, name, i) for i in items]
     if isinstance(item, (Value, Ref, ListRef)) and not is_no_dtype:
         return lowering.value(item)
@@ -317,11 +317,8 @@ def _argument(
 
 def _is_unknown(lowering: Lowering, item: Any) -> bool:
     """Whether this is a tuple or list that is empty, or holds what is computed."""
-    items = item.items if isinstance(item, TupleOf) else ()
-    if isinstance(item, ListRef):
-        items = lowering.contents[item.storage]
-    is_known = isinstance(items, tuple) and bool(items)
-    is_known = is_known and not any(isinstance(part, (Value, Ref)) for part in items)
+    items = known_items(lowering, item) or ()
+    is_known = bool(items) and not any(isinstance(part, (Value, Ref)) for part in items)
     return isinstance(item, (TupleOf, ListRef)) and not is_known
 
 

@@ -149,9 +149,7 @@ def _shallow(lowering: Lowering, node: Any, item: Any) -> Any:
     item = outside.opened(lowering, item)
     _refuse_own_copies(lowering, node, item, _OF_COPIES)
     if isinstance(item, InstanceRef):
-        cells = {n: c for n, c in item.cells.items() if c in lowering.contents}
-        fields = {name: lowering.contents[cell][name] for name, cell in cells.items()}
-        return new_instance(lowering, item.cls, fields)
+        return new_instance(lowering, item.cls, lowering.attributes(item))
     if isinstance(item, ObjectRef) and isinstance(probe(item.target, "__dict__"), dict):
         names = tuple(vars(item.target))
         path = item.path.attribute("__dict__")
@@ -215,7 +213,7 @@ def _deep_copied(lowering: Lowering, node: Any, item: Any, made: _Made) -> Any:
     if isinstance(copied, InstanceRef):
         made.append((item, copied))
         for name, cell in copied.cells.items():
-            held = lowering.contents[cell][name]
+            held = lowering.items_in(cell)[name]
             lowering.contents[cell] = {name: _deep_copied(lowering, node, held, made)}
     elif isinstance(copied, (ListRef, DictRef)):
         contents = lowering.contents[copied.storage]

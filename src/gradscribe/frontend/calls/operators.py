@@ -403,7 +403,7 @@ def _contains(lowering: Lowering, node: Any, item: Any, container: Any) -> Any:
         return known if isinstance(known, bool) else found
     if isinstance(container, DictRef):
         key = keyed.known_key(lowering, node, container, item)
-        return key in lowering.contents[container.storage]
+        return key in lowering.items_in(container.storage)
     if isinstance(container, Static) and isinstance(container.value, (set, frozenset)):
         keyed.refuse_unhashable(lowering, node, item)
     if class_attributes.method(lowering, container, "__iter__") is not None:

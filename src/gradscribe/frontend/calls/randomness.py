@@ -15,9 +15,10 @@ import numpy as np
 from gradscribe.frontend.containers.shapes import shape_of
 from gradscribe.frontend.containers.stores import store
 from gradscribe.frontend.containers.subscripts import read_item
+from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.opaque import foreign, trial_calls, unknown
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.values.values import Ref, Static, TupleOf
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Method
 from gradscribe.ir.generators import RandomGenerator
@@ -187,8 +188,8 @@ def _shape(lowering: Lowering, size: Any) -> Any:
     """A size as the type of a shape argument."""
     if isinstance(size, Static):
         return size.value
-    if isinstance(size, (TupleOf, ListRef)):
-        items = size.items if isinstance(size, TupleOf) else lowering.contents[size.storage]
+    items = known_items(lowering, size)
+    if items is not None:
         return tuple(_shape(lowering, item) for item in items)
     return lowering.value(size).type
 

@@ -84,8 +84,10 @@ class Stores:
             before, now = self._before[storage], contents.get(storage, self._before[storage])
             if isinstance(before, tuple) and now is not before:
                 growing.add(number)
-            elif isinstance(before, Value) and is_of_nothing(before) and not is_of_nothing(now):
-                items[self._numbers[before]] = self._item_of(now)
+            elif isinstance(before, Value) and is_of_nothing(before):
+                found = self._lowering.value_in(storage) if storage in contents else before
+                if not is_of_nothing(found):
+                    items[self._numbers[before]] = self._item_of(found)
         if growing or items:
             raise StoredListError(self._given.key, frozenset(growing), items)
 
@@ -115,8 +117,8 @@ class Stores:
             stored |= found
         for cell, (owner, _) in self._lowering.added.items():
             is_new = owner in entered and cell not in entered
-            now = self._lowering.contents.get(cell)
-            if is_new and now is not None and not isinstance(now[cell.name], Unbound):
+            is_new &= cell in self._lowering.contents
+            if is_new and not isinstance(self._lowering.items_in(cell)[cell.name], Unbound):
                 self._refuse(f"the new attribute `{cell.name}` of an argument")
         return dict(sorted(stored.items()))
 
@@ -190,6 +192,6 @@ def take_over(
     else:
         with aliasing.changing_items(lowering, given.node, owner.storage):
             lowering.contents[owner.storage] = {
-                **lowering.contents[owner.storage],
+                **lowering.items_in(owner.storage),
                 owner.key: contents,
             }

@@ -83,12 +83,12 @@ def _pairs(lowering: Lowering, node: Any, source: Any) -> list[tuple[Any, Any]]:
 def _fill(lowering: Lowering, node: Any, owner: DictRef, source: Any) -> None:
     """Enter the items of a dict, or of an iterable of pairs."""
     if isinstance(source, DictRef):
-        new = lowering.contents[source.storage]
+        new = lowering.items_in(source.storage)
     else:
         with iterators.item_by_item(lowering, node):
             pairs = _pairs(lowering, node, source)
         new = {keyed.known_key(lowering, node, owner, key): value for key, value in pairs}
-    give_items(lowering, node, owner, lowering.contents[owner.storage] | new)
+    give_items(lowering, node, owner, lowering.items_in(owner.storage) | new)
 
 
 def delete_key(lowering: Lowering, node: Any, owner: DictRef, key: Any) -> None:
@@ -107,7 +107,7 @@ def _get(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     items = keyed.by_computed_key(lowering, owner, key)
     if items is not None:
         return protocols.call(lowering, node, items, "get", key, default)
-    return lowering.contents[owner.storage].get(
+    return lowering.items_in(owner.storage).get(
         keyed.known_key(lowering, node, owner, key), default
     )
 
@@ -123,16 +123,16 @@ def _setdefault(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
     owner, key, *given = arguments
     known = keyed.known_key(lowering, node, owner, key)
     default = given[0] if given else Static(None)
-    contents = lowering.contents[owner.storage]
+    contents = lowering.items_in(owner.storage)
     if known not in contents:
         give_items(lowering, node, owner, contents | {known: default})
-    return lowering.contents[owner.storage][known]
+    return lowering.items_in(owner.storage)[known]
 
 
 def _pop(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     owner, key, *given = arguments
     known = keyed.known_key(lowering, node, owner, key)
-    contents = lowering.contents[owner.storage]
+    contents = lowering.items_in(owner.storage)
     if known not in contents:
         if given:
             return given[0]
@@ -146,7 +146,7 @@ def _pop(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 def _pop_last(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`popitem`."""
     (owner,) = arguments
-    contents = lowering.contents[owner.storage]
+    contents = lowering.items_in(owner.storage)
     if not contents:
         lowering.raises(node, KeyError("popitem(): dictionary is empty"))
     key = next(reversed(contents))
@@ -154,7 +154,7 @@ def _pop_last(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
 
 
 def _copy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return new_dict(lowering, dict(lowering.contents[arguments[0].storage]))
+    return new_dict(lowering, dict(lowering.items_in(arguments[0].storage)))
 
 
 def _clear(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

@@ -97,7 +97,7 @@ def settled(lowering: Lowering, node: Any, item: Any) -> Any:
     if isinstance(item, ListRef):
         contents = lowering.contents[item.storage]
         items = contents if isinstance(contents, tuple) else None
-        if items is None:
+        if isinstance(contents, Value):
             known_inputs.demand(lowering, contents)
     if items is None or all(_is_plain(below) for below in items):
         return item

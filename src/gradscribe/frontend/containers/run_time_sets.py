@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from gradscribe.frontend.interface import Place, RunTimeKeyError
+from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import InstanceRef, ListRef, Static, TupleOf
@@ -143,8 +144,9 @@ def _type_of(lowering: Lowering, item: Any) -> Type | None:
         return INT if type(item.value) is int else None
     if isinstance(item, TupleOf):
         return _of_parts([_type_of(lowering, below) for below in item.items])
-    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
-        return _of_list([_type_of(lowering, i) for i in lowering.contents[item.storage]])
+    items = known_items(lowering, item)
+    if items is not None:
+        return _of_list([_type_of(lowering, i) for i in items])
     return _plain(lowering.value(item).type) if isinstance(item, (Value, ListRef)) else None
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from gradscribe.frontend.containers import object_order
 from gradscribe.frontend.containers.run_time_sets import check_items, is_set, place_of
 from gradscribe.frontend.memory.iterators import taking
+from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.objects import construction
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state import handlers
@@ -42,9 +43,10 @@ def _known(lowering: Lowering, node: Any, items: Any, cls: type) -> Static:
             "the items of a set must be known when the function is compiled",
             "use a list, or a dict with these keys",
         )
-    for item in lowering.contents[items.storage]:
+    known = known_items(lowering, items) or ()
+    for item in known:
         refuse_unhashable(lowering, node, item)
-    return Static(cls(item.value for item in lowering.contents[items.storage]))
+    return Static(cls(item.value for item in known if isinstance(item, Static)))
 
 
 def contains(lowering: Lowering, container: Any, item: Any) -> Any:

@@ -56,7 +56,7 @@ def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any)
         store(lowering, node, part_of(owner, step_to(lowering, node, owner, index)), item)
     elif isinstance(owner, DictRef):
         key = known_key(lowering, node, owner, index)
-        give_items(lowering, node, owner, lowering.contents[owner.storage] | {key: item})
+        give_items(lowering, node, owner, lowering.items_in(owner.storage) | {key: item})
     elif isinstance(owner, ListRef):
         _store_in_list(lowering, node, owner, index, item)
     elif isinstance(owner, TupleOf):
@@ -177,7 +177,7 @@ def check_dtype(lowering: Lowering, node: Any, target: Ref, item: Type) -> None:
     """Refuse what NumPy refuses: in place, a result must fit the dtype of the array."""
     if not isinstance(item, (Array, Scalar)):
         return
-    contents: Value = lowering.contents[target.storage]
+    contents = lowering.value_in(target.storage)
     assert isinstance(contents.type, Array)
     dtype = contents.type.dtype
     if isinstance(item, Scalar) and item.weak:
@@ -205,7 +205,7 @@ def _change(lowering: Lowering, node: Any, primitive: Any, target: Ref, value: V
         value = _as_element(lowering, target, value)
     value = unknown.as_it_is(lowering, value)
     path = tuple((step, arguments) for step, arguments, _ in target.path)
-    contents: Value = lowering.contents[storage]
+    contents = lowering.value_in(storage)
     if _is_floating(value) and number_classes.may_hold_integers(lowering, contents):
         _refuse_integers(lowering, contents)
     with places.changing(lowering, storage):

@@ -174,11 +174,11 @@ def part_of(owner: Ref, step: Step) -> Ref:
 
 def _read_dict(lowering: Lowering, node: Any, owner: DictRef, index: Any) -> Any:
     key = known_key(lowering, node, owner, index)
-    contents = lowering.contents[owner.storage]
+    contents = lowering.items_in(owner.storage)
     if key not in contents and outside.makes_items(owner.storage.derived):
         made = lowering.call(node, outside.factory_of(lowering, node, owner), (), {})
         with changing_items(lowering, node, owner.storage):
-            lowering.contents[owner.storage] = {**lowering.contents[owner.storage], key: made}
+            lowering.contents[owner.storage] = {**lowering.items_in(owner.storage), key: made}
         return made
     if key not in contents:
         lowering.raises(node, KeyError(key), f"the dict has no key {key!r}")

@@ -43,14 +43,15 @@ def unpacked(
         return unpacked(lowering, node, iterations.over(lowering, node, item))
     if isinstance(item, TupleOf):
         return item.items
-    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
-        return tuple(lowering.contents[item.storage])
+    items = known_items(lowering, item)
+    if items is not None:
+        return items
     if isinstance(item, ListRef):
-        return _counted_items(
-            lowering, node, item, lowering.contents[item.storage].type.length, expected
-        )
+        type_ = lowering.value_in(item.storage).type
+        length = type_.length if isinstance(type_, Sequence) else None
+        return _counted_items(lowering, node, item, length, expected)
     if isinstance(item, DictRef):
-        return tuple(Static(key) for key in lowering.contents[item.storage])
+        return tuple(map(Static, lowering.items_in(item.storage)))
     if isinstance(item, Static) and isinstance(item.value, _STATIC_ITEMS):
         return tuple(Static(i) for i in item.value)
     if isinstance(item, Iteration):

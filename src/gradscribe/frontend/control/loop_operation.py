@@ -173,7 +173,7 @@ def _without_iterations(
     names = lowering.frame.names
     counter = names.pop(_HAS_RUN, None)
     for key, item in before.items():
-        where, name = (lowering.contents[key], key.name) if isinstance(key, Cell) else (names, key)
+        where, name = (lowering.items_in(key), key.name) if isinstance(key, Cell) else (names, key)
         has_run = _tells_iterations(lowering, node, columns)
         has_run = counter if has_run is None else has_run
         if isinstance(key, Cell):

@@ -216,7 +216,7 @@ def _no_match(lowering: Lowering, pattern: Any, item: Any, taken_apart: type) ->
 def _mapping(lowering: Lowering, pattern: Any, item: Any) -> Condition:
     if not isinstance(item, DictRef):
         return _no_match(lowering, pattern, item, collections.abc.Mapping)
-    contents = lowering.contents[item.storage]
+    contents = lowering.items_in(item.storage)
     keys = _keys(lowering, pattern)
     if not all(key in contents for key in keys):
         return False
@@ -354,7 +354,7 @@ def _bind(lowering: Lowering, pattern: Any, item: Any) -> None:
         if _binds(part):
             _bind(lowering, part, take(lowering, part, item, place))
     if isinstance(pattern, gast.MatchMapping) and pattern.rest is not None:
-        keys, contents = _keys(lowering, pattern), lowering.contents[item.storage]
+        keys, contents = _keys(lowering, pattern), lowering.items_in(item.storage)
         storage = Storage(pattern.rest)
         lowering.contents[storage] = {k: v for k, v in contents.items() if k not in keys}
         lowering.frame.names[pattern.rest] = DictRef(storage)

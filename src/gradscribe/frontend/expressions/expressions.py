@@ -235,7 +235,7 @@ def _dict(lowering: Lowering, node: Any) -> Any:
                     "give it a dict, or write the items out",
                     python=TypeError,
                 )
-            pairs += [(Static(k), item) for k, item in lowering.contents[other.storage].items()]
+            pairs += [(Static(k), item) for k, item in lowering.items_in(other.storage).items()]
             continue
         pairs.append((expression(lowering, key), expression(lowering, value)))
     return keyed_dicts.new_dict(lowering, node, pairs)
@@ -369,7 +369,7 @@ def _keywords(lowering: Lowering, node: Any) -> dict[str, Any]:
         if keyword.arg is not None:
             keywords[keyword.arg] = item
         elif isinstance(item := outside.opened(lowering, item), DictRef):
-            keywords |= lowering.contents[item.storage]
+            keywords |= lowering.items_in(item.storage)
         else:
             lowering.unsupported(
                 node,

@@ -86,7 +86,7 @@ def take(lowering: Lowering, places: Iterable[Place]) -> None:
             continue
         if array.storage in kept_memory.handle(lowering, ()):
             continue  # it is an array from before, which has kept its own
-        contents = lowering.contents[array.storage]
+        contents = lowering.value_in(array.storage)
         if may_be_undefined(lowering, contents) or may_be_undefined(lowering, shown):
             continue
         tree = {"args": (shown, "memory"), "keywords": {}, "type": contents.type}

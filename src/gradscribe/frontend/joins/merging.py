@@ -70,9 +70,9 @@ class Merge:
             a, b = first.names.get(name, missing), second.names.get(name, missing)
             self.names[name] = self.planner.plan(a, b, name)
         for storage in self.before.contents:
-            a, b = first.contents[storage], second.contents[storage]
-            if a is not b:
-                self.contents[storage] = self.planner.plan_contents(a, b, storage)
+            one, other = first.contents[storage], second.contents[storage]
+            if one is not other:
+                self.contents[storage] = self.planner.plan_contents(one, other, storage)
         return self._merge_leaves()
 
     def finish(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from gradscribe.frontend.memory import at_once
@@ -26,6 +26,7 @@ from gradscribe.frontend.values.values import (
     Made,
     OneShot,
     Ref,
+    Rest,
     Static,
     Storage,
     Turn,
@@ -36,14 +37,6 @@ Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
 
 _TAKEN, _REST = "taken", "rest"
 """Whether the items are taken; after a `next`, what is left (else None)."""
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Rest:
-    """What is left of an iterator. early: what was computed at once of it (see `at_once`)."""
-
-    iteration: Iteration
-    early: tuple[Early, ...]
 
 
 def made(
@@ -131,12 +124,12 @@ def _may_raise(lowering: Lowering, made: int) -> bool:
 
 def handed_over(lowering: Lowering, node: Any, turn: Storage) -> Iteration | None:
     """Hand an iterator to who takes its items; what is left of them, None if that is all."""
-    flag, rest = lowering.contents[turn].values()
+    flag, rest = lowering.items_in(turn).values()
     is_outside = (
         bool(lowering.loops.iterations) and turn.serial < lowering.loops.iterations[-1].serial
     )
-    is_known = isinstance(flag, Static) and isinstance(rest, (Static, Rest))
-    if is_outside or not is_known or flag.value:
+    is_left = isinstance(flag, Static) and not flag.value and isinstance(rest, (Static, Rest))
+    if is_outside or not is_left:
         what = "a loop takes the items of an iterator that is made before it"
         lowering.unsupported(
             node or lowering.frame.statement,

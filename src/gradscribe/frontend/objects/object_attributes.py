@@ -117,7 +117,7 @@ def own_attribute(lowering: Lowering, node: Any, owner: Object, name: str) -> An
     """What the object itself holds under a name, or None."""
     cell = cell_of(lowering, owner, name)
     if cell is not None and cell in lowering.contents:
-        item = resolved(lowering, lowering.contents[cell][name])
+        item = resolved(lowering, lowering.items_in(cell)[name])
         if not isinstance(item, Unbound):
             return item
         if item.loop is not None:

@@ -23,7 +23,7 @@ from typing import Any, TypeGuard
 
 import gast
 
-from gradscribe.frontend.kinds import known_sets
+from gradscribe.frontend.kinds import known_sets, trees
 from gradscribe.frontend.kinds.varying import may_vary
 from gradscribe.frontend.memory import (
     aliasing,
@@ -118,7 +118,7 @@ def call(
         for below in _objects(lowering, item) if contract is not SHOWN else ():
             outside.expose(lowering, below)
     for storage in reached:
-        value = lowering.contents[storage]
+        value = lowering.value_in(storage)
         contiguity.check_shown(lowering, node, _name(callee), value)
         if not contract.only_reads:
             contiguity.check_given(lowering, node, _name(callee), storage.name, value)
@@ -192,9 +192,8 @@ def _is_leading(lowering: Lowering, item: Any) -> bool:
     if isinstance(item, TupleOf):
         return any(_is_leading(lowering, below) for below in item.items)
     if isinstance(item, (ListRef, DictRef)):
-        contents = lowering.contents[item.storage]
-        below = contents.values() if isinstance(contents, dict) else contents
-        return isinstance(contents, Value) or any(_is_leading(lowering, part) for part in below)
+        parts = trees.parts_of(item, lowering.contents)
+        return parts is None or any(_is_leading(lowering, part) for part in parts.items)
     return False
 
 
@@ -211,7 +210,7 @@ def leading(lowering: Lowering, result: Any, given: Sequence[Any]) -> Any:
     def shares(base: Storage) -> Value | None:
         if sharing.as_it_lies(lowering, Ref(base), changed=False) is None:
             return None
-        return sharing.overlap(lowering, returned, lowering.contents[base])
+        return sharing.overlap(lowering, returned, lowering.value_in(base))
 
     return sharing.link(lowering, lowering.wrap(copied), _arrays(lowering, given), shares)
 
@@ -240,7 +239,7 @@ def _write(
         if contract.keeps:
             lowering.contents[storage] = kept_memory.after_call(lowering, storage, call)
         else:
-            name = storage.name or lowering.contents[storage].name
+            name = storage.name or lowering.value_in(storage).name
             tree = {"x": array, "call": call}
             lowering.contents[storage] = lowering.plain(WRITTEN, tree, name=name)
     lowering.changes.stored.add(storage)

@@ -314,8 +314,7 @@ class LentObject(Lent):
 
     @classmethod
     def state_of(cls, lowering: Lowering, item: Any) -> Any:
-        held = {n: lowering.contents.get(cell) for n, cell in item.cells.items()}
-        return {name: contents[name] for name, contents in held.items() if contents is not None}
+        return lowering.attributes(item)
 
     def filling(self, parts: dict[Any, Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
         yield from ((setattr, (self.made, name, part)) for name, part in parts.items())

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import ListRef, Ref, Static, TupleOf, scalar_type
+from gradscribe.frontend.values.values import Ref, Static, TupleOf, scalar_type
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.known import all_known
 from gradscribe.ir.probing import probe
@@ -141,8 +142,9 @@ def sampled(lowering: Lowering, item: Any, length: int = 2) -> Any:
             known = number.value and lowering.builder.facts.sampled(number.value)
             return 3 if known is None else known
         return np.dtype(number.dtype).type(0.5).item()
-    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
-        return [sampled(lowering, below, length) for below in lowering.contents[item.storage]]
+    items = known_items(lowering, item)
+    if items is not None:
+        return [sampled(lowering, below, length) for below in items]
     if isinstance(item, Ref):
         value = lowering.value(item)
         if value in lowering.samples:

@@ -48,7 +48,7 @@ class State:
     code that cannot be read finds in memory that it may have kept."""
 
     names: dict[str, FrontendValue]
-    contents: dict[Storage, Any]
+    contents: dict[Storage, Held]
     views: dict[Any, tuple[Value, Value]]
     assumed: dict[int, bool]
     places: dict[Storage, ReadItem]

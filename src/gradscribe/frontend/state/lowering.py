@@ -45,6 +45,7 @@ from gradscribe.frontend.values.values import (
     Cell,
     Either,
     FrontendValue,
+    Held,
     InstanceRef,
     ListRef,
     Ref,
@@ -117,7 +118,7 @@ class Lowering(EntryMethods):
         self.capture = capture
         self.parameters: tuple[str, ...] = ()
         self.frames: list[Frame] = []
-        self.contents: dict[Storage, Any] = {}
+        self.contents: dict[Storage, Held] = {}
         self.views: dict[Any, tuple[Value, Value]] = {}
         self.samples: dict[Value, Any] = {}
         self.added: dict[Cell, tuple[Storage, Any]] = {}
@@ -287,7 +288,7 @@ class Lowering(EntryMethods):
 
     def load(self, ref: Ref) -> Value:
         """The contents of an array now: its storage's contents, seen along the path."""
-        base: Value = self.contents[ref.storage]
+        base = self.value_in(ref.storage)
         if not ref.path:
             return base
         key = (ref.storage, *(_path_key(step) for step in ref.path))
@@ -366,12 +367,16 @@ class Lowering(EntryMethods):
 
     def value_in(self, storage: Storage) -> Value:
         """The IR value that a storage holds: of an array, or of a list of unknown length."""
-        held: Value = self.contents[storage]
+        held = self.contents[storage]
+        if not isinstance(held, Value):
+            raise TypeError(f"{storage} holds known items")
         return held
 
     def items_in(self, storage: Storage) -> dict[Any, FrontendValue]:
         """The items, by key, that the storage of a dict holds."""
-        held: dict[Any, FrontendValue] = self.contents[storage]
+        held = self.contents[storage]
+        if not isinstance(held, dict):
+            raise TypeError(f"{storage} is of no dict")
         return held
 
     def attributes(self, item: InstanceRef) -> dict[str, FrontendValue]:

@@ -93,7 +93,8 @@ def _list(lowering: Lowering, node: Any, item: Any) -> Any:
     contents = item.items if isinstance(item, TupleOf) else lowering.contents[item.storage]
     if isinstance(contents, tuple):
         return [_list_item(lowering, node, below) for below in contents]
-    if isinstance(contents.type, Sequence) and is_integer(contents.type.item):
+    type_ = contents.type if isinstance(contents, Value) else None
+    if isinstance(type_, Sequence) and is_integer(type_.item):
         return contents
     return lowering.unsupported(
         node,

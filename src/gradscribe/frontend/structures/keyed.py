@@ -160,7 +160,7 @@ def by_computed_key(lowering: Lowering, owner: Any, key: Any) -> InstanceRef | N
     where the key is known, or the dict can be made with computed keys from the beginning."""
     if not isinstance(owner, DictRef) or owner.storage.place is not None or not _is_computed(key):
         return None
-    contents = lowering.contents[owner.storage]
+    contents = lowering.items_in(owner.storage)
     order = sequences.new_list(lowering, tuple(map(_key, contents)))
     held = sequences.new_list(lowering, tuple(contents.values()))
     lowering.contents[held.storage] = sequences.run_time_value(lowering, held)

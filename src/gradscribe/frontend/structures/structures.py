@@ -177,7 +177,7 @@ class _Opening:
 
     def _items(self, storage: Storage) -> tuple[Any, ...]:
         """The items of a dict, or the one attribute in a cell."""
-        contents: dict[Any, Any] = self.lowering.contents[storage]
+        contents = self.lowering.items_in(storage)
         parts = self.parts(tuple(contents.values()))
         for key, part in zip(contents, parts, strict=True):
             if isinstance(part, Slot) and not part.wrapped:

@@ -24,8 +24,8 @@ from gradscribe.ir.types import Scalar, Undefined
 
 FrontendValue: TypeAlias = (
     "Value | Static | Ref | TupleOf | ListRef | DictRef | InstanceRef | ObjectRef | LocalFunction"
-    " | BoundMethod | PartialOf | Super | Manager | OneShot | Iteration | Either | Unbound"
-    " | slice"
+    " | BoundMethod | PartialOf | Super | Manager | OneShot | Iteration | Rest | Either"
+    " | Unbound | slice"
 )
 """What a name may stand for; the parts of a slice are frontend values, too."""
 
@@ -330,6 +330,14 @@ class Leaf(Iteration):
     def in_order(self, items: tuple[FrontendValue, ...]) -> tuple[FrontendValue, ...]:
         """Items of what it runs over in the order in which they are taken."""
         return items[::-1] if self.reversed else items
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Rest:
+    """What is left of an iterator. early: what was computed at once of it (see `at_once`)."""
+
+    iteration: Iteration
+    early: tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

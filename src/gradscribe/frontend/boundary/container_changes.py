@@ -14,7 +14,15 @@ from typing import Any
 from gradscribe.frontend.boundary.results import held, leaves_held
 from gradscribe.frontend.interface import NEW, ContainerChange
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import DictRef, ListRef, ObjectRef, Static, Storage, TupleOf
+from gradscribe.frontend.values.values import (
+    DictRef,
+    FrontendValue,
+    ListRef,
+    ObjectRef,
+    Static,
+    Storage,
+    TupleOf,
+)
 from gradscribe.ir.core import Value
 
 
@@ -24,7 +32,7 @@ class ChangedContainer:
 
     change: ContainerChange
     values: list[Value]
-    items: list[Any]
+    items: list[FrontendValue]
 
 
 def changed_containers(lowering: Lowering) -> Iterator[ChangedContainer]:
@@ -44,7 +52,7 @@ def changed_containers(lowering: Lowering) -> Iterator[ChangedContainer]:
 def _changed(
     lowering: Lowering, storage: Storage, found: ObjectRef, now: Any, kept: tuple[Any, ...] | None
 ) -> ChangedContainer:
-    new: Any = ListRef(storage)
+    new: ListRef | TupleOf = ListRef(storage)
     if isinstance(now, Value) and not lowering.outside.entered.keys().isdisjoint(storage.holds):
         what = f"what is outside may be put in `{found.name}`, in a branch or loop"
         lowering.unsupported(None, what, "put a copy there")
@@ -65,12 +73,12 @@ def _kept(before: Any, now: Any) -> tuple[Any, ...]:
     return tuple(_former_key(former, key, item) for key, item in current.items())
 
 
-def _former_key(former: dict[Any, Any], key: Any, item: Any) -> Any:
+def _former_key(former: dict[Any, FrontendValue], key: Any, item: FrontendValue) -> Any:
     places = [key, *former] if key in former else former
     return next((place for place in places if _is_one(former[place], item)), NEW)
 
 
-def _is_one(first: Any, second: Any) -> bool:
+def _is_one(first: FrontendValue, second: FrontendValue) -> bool:
     """Whether two frontend values are one object."""
     if isinstance(first, (ListRef, DictRef)) and isinstance(second, (ListRef, DictRef)):
         return first.storage is second.storage

@@ -29,15 +29,16 @@ from gradscribe.frontend.interface import (
     Origin,
     Step,
 )
+from gradscribe.frontend.kinds.trees import Contents, parts_of
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     Cell,
     DictRef,
+    FrontendValue,
     InstanceRef,
     ListRef,
     Ref,
     Storage,
-    TupleOf,
     Unbound,
     may_overlap,
 )
@@ -84,11 +85,11 @@ class Attribute:
 
     cell: Cell
     owner: AccessPath
-    contents: Any
+    contents: Mapping[str, FrontendValue]
 
 
 def attributes_of(
-    root: AccessPath, parameter: Parameter, item: Any, contents: Mapping[Storage, Any]
+    root: AccessPath, parameter: Parameter, item: FrontendValue, contents: Contents
 ) -> Iterator[Attribute]:
     """The attributes of the objects in an argument or capture, which is found at this place."""
     for steps, _, below in _walk(parameter.tree, item, (), contents):
@@ -99,7 +100,7 @@ def attributes_of(
 
 
 def given_by(
-    parameters: Sequence[Parameter], items: Sequence[Any], contents: Mapping[Storage, Any]
+    parameters: Sequence[Parameter], items: Sequence[FrontendValue], contents: Contents
 ) -> Iterator[Given]:
     """All arrays, lists and dicts in arguments that are bound to these frontend values.
 
@@ -116,20 +117,19 @@ def given_by(
 
 
 def _walk(
-    tree: Tree, item: Any, steps: tuple[Step, ...], contents: Mapping[Storage, Any]
-) -> Iterator[tuple[tuple[Step, ...], Tree, Any]]:
+    tree: Tree, item: FrontendValue, steps: tuple[Step, ...], contents: Contents
+) -> Iterator[tuple[tuple[Step, ...], Tree, FrontendValue]]:
     yield steps, tree, item
-    if not isinstance(tree, Node):
+    parts = parts_of(item, contents)
+    if parts is None or not isinstance(tree, Node):
         return
-    if isinstance(item, InstanceRef):
-        children = tuple(contents[item.cells[name]][name] for name in tree.keys or ())
-    else:
-        children = item.items if isinstance(item, TupleOf) else contents[item.storage]
-    if isinstance(children, dict):
-        children = tuple(children.values())
+    items = parts.items
+    if parts.shape.form is InstanceRef:
+        attributes = parts.by_key()
+        items = tuple(attributes[name] for name in tree.keys or ())
     is_object = tree.keys is not None and tree.cls is not dict
-    keys = tree.keys if tree.keys is not None else range(len(children))
-    for key, child, below in zip(keys, tree.children, children, strict=True):
+    keys = tree.keys if tree.keys is not None else range(len(items))
+    for key, child, below in zip(keys, tree.children, items, strict=True):
         step: Step = ("attribute" if is_object else "item", key)
         yield from _walk(child, below, (*steps, step), contents)
 
@@ -140,13 +140,13 @@ def effects_of(
     attributes: Sequence[Attribute],
     containers: Sequence[ChangedContainer],
     parameters: Sequence[Value],
-    result: Any,
+    result: FrontendValue,
 ) -> Effects:
     """The effects of a function that was lowered, and returned this frontend value.
 
     parameters: the leaves of its arguments and captures.
     """
-    items = list(leaves_of(lowering, result))
+    items: list[FrontendValue | None] = [*leaves_of(lowering, result)]
     results = len(items)
     changes: list[Change] = []
     leaves: list[Value] = []
@@ -165,7 +165,7 @@ def effects_of(
         leaves += container.values
         items += container.items
     stored = tuple(c.leaf for c in changes if c.leaf is not None)
-    known: dict[Any, int] = {item.storage: item.leaf for item in given if item.leaf is not None}
+    known: dict[object, int] = {item.storage: item.leaf for item in given if item.leaf is not None}
     known |= {leaf: number for number, leaf in enumerate(parameters)}
     distinct = tuple(leaf for memory, leaf in known.items() if memory in lowering.changes.distinct)
     unclear = tuple(_unclear(lowering, given, parameters))
@@ -179,7 +179,7 @@ def effects_of(
     return Effects(*found, tuple(left), origins, stored, distinct, unclear, own)
 
 
-def _itself(lowering: Lowering, value: Value, item: Any) -> Value:
+def _itself(lowering: Lowering, value: Value, item: FrontendValue | None) -> Value:
     """What is left outside, where it may be an array or list from there: that itself, no copy."""
     if not isinstance(item, (Ref, ListRef)):
         return value
@@ -203,7 +203,7 @@ def _refuse_changed(lowering: Lowering, found: Iterable[Storage]) -> None:
 
 def _changes(
     lowering: Lowering, given: Sequence[Given]
-) -> Iterator[tuple[Change, Sequence[Value], Sequence[Any]]]:
+) -> Iterator[tuple[Change, Sequence[Value], Sequence[FrontendValue | None]]]:
     """The changes of what was given, each with the values that are there at the end and what they
     are in the frontend."""
     for item in given:
@@ -252,7 +252,9 @@ def _are_apart(lowering: Lowering, storage: Storage, others: Sequence[Storage]) 
     )
 
 
-def _stored(lowering: Lowering, attributes: Sequence[Attribute]) -> Iterator[tuple[Attribute, Any]]:
+def _stored(
+    lowering: Lowering, attributes: Sequence[Attribute]
+) -> Iterator[tuple[Attribute, FrontendValue]]:
     """The attributes that hold something else at the end, and what."""
     found = [
         Attribute(cell, owner, lowering.outside.entered[cell])
@@ -269,9 +271,11 @@ def _stored(lowering: Lowering, attributes: Sequence[Attribute]) -> Iterator[tup
 _NOTHING = Unbound("")
 
 
-def _origins(items: Sequence[Any], known: Mapping[Any, int]) -> Iterator[Origin | None]:
+def _origins(
+    items: Sequence[FrontendValue | None], known: Mapping[object, int]
+) -> Iterator[Origin | None]:
     """known: the numbers of the argument leaves by their memory, or the numbers themselves."""
-    first: dict[Any, int] = {}
+    first: dict[object, int] = {}
     for position, item in enumerate(items):
         if item is not None and not _path(item):
             first.setdefault(_identity(item), position)
@@ -286,12 +290,12 @@ def _origins(items: Sequence[Any], known: Mapping[Any, int]) -> Iterator[Origin 
             yield None
 
 
-def _identity(item: Any) -> Any:
+def _identity(item: FrontendValue | None) -> object:
     """What equal objects have in common: their memory; of a number, the value itself."""
     return getattr(item, "storage", item)
 
 
-def _path(item: Any) -> tuple[Any, ...]:
+def _path(item: FrontendValue | None) -> tuple[Any, ...]:
     return item.path if isinstance(item, Ref) else ()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import FunctionType
-from typing import Any
 
 from gradscribe.frontend.boundary import moved_items
 from gradscribe.frontend.boundary.container_changes import changed_containers
@@ -22,6 +21,7 @@ from gradscribe.frontend.interface import AccessPath, Dependency, KnownContainer
 from gradscribe.frontend.memory import remembered
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import FrontendValue, Storage
 from gradscribe.ir.core import Block, Function, Parameter, Value
 from gradscribe.ir.trees import LEAF, Node, Tree, numbers_of
 
@@ -32,7 +32,7 @@ def lowered(
     parameters: list[Parameter],
     given: list[Given],
     attributes: list[Attribute],
-    result: Any,
+    result: FrontendValue,
 ) -> Lowered:
     """What has been lowered, as a function.
 
@@ -85,8 +85,9 @@ def _tell_apart(lowering: Lowering, changed: set[int]) -> None:
     outside = lowering.outside
     objects = []
     for capture, _ in outside.captures:
-        storage: Any = getattr(outside.captured[capture.path.place], "storage", None)
-        objects.append(outside.memory.get(storage))
+        found = outside.captured[capture.path.place]
+        storage: Storage | None = getattr(found, "storage", None)
+        objects.append(None if storage is None else outside.memory.get(storage))
     for number in changed & set(range(len(objects))):
         path = outside.captures[number][0].path
         for (other, _), found in zip(outside.captures, objects, strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from gradscribe.frontend.values.values import (
     DictRef,
     Either,
     FlatRef,
+    FrontendValue,
     InstanceRef,
     PartialOf,
     Static,
@@ -39,7 +40,7 @@ _NOTHING: Made = {}
 
 def result_tree(
     lowering: Lowering,
-    item: Any,
+    item: FrontendValue,
     made: Made = _NOTHING,
     around: frozenset[Storage] = frozenset(),
 ) -> tuple[Tree, list[Value]]:
@@ -64,8 +65,8 @@ def result_tree(
             "return a list of its items, as `list(d.values())`",
             lowering.builder.location,
         )
-    storage: Any = getattr(item, "storage", None)
-    if storage in made:
+    storage: Storage | None = getattr(item, "storage", None)
+    if storage is not None and storage in made:
         value = made[storage]
         given = Node(list, (), number=storage.serial)
         return (given, []) if value is None else (LEAF, [value])
@@ -89,7 +90,7 @@ def result_tree(
     return (tree, leaves) if storage is None else (replace(tree, number=storage.serial), leaves)
 
 
-def _not_returned(item: Any) -> str:
+def _not_returned(item: FrontendValue) -> str:
     """What an item is, if it is an object that the function cannot return; else nothing."""
     if isinstance(item, ViewOf):
         return f"`dict_{item.kind}`"
@@ -99,7 +100,7 @@ def _not_returned(item: Any) -> str:
     return "dict whose keys are computed" if cls is dict else f"`{cls.__name__}`"
 
 
-def is_constant(item: Any) -> bool:
+def is_constant(item: FrontendValue) -> TypeGuard[Static]:
     """Whether a returned value is part of the structure, not a leaf."""
     if not isinstance(item, Static):
         return False
@@ -120,7 +121,7 @@ def _node(
 
 
 def held(
-    lowering: Lowering, item: Any, where: str, own: Storage | None = None
+    lowering: Lowering, item: FrontendValue, where: str, own: Storage | None = None
 ) -> tuple[Tree, list[Value]]:
     """What an attribute or container holds at the end, as a result of the function. where: the
     words for that. own: the container, if that is the item."""
@@ -140,7 +141,9 @@ def held(
     )
 
 
-def refuse_joined(lowering: Lowering, item: Any, around: frozenset[Storage] = frozenset()) -> None:
+def refuse_joined(
+    lowering: Lowering, item: FrontendValue, around: frozenset[Storage] = frozenset()
+) -> None:
     """Refuse a container whose items are known one by one, if it may be one from outside: it would
     be made anew. around: those that hold it."""
     parts, storage = parts_of(item, lowering.contents), getattr(item, "storage", None)
@@ -173,17 +176,22 @@ def objects_shown(lowering: Lowering, own: Storage | None = None) -> dict[Storag
     return given | {s: one.made for s, one in lent if s is not own and is_made(one.made)}
 
 
-def leaves_held(lowering: Lowering, item: Any, own: Storage | None = None) -> Iterator[Any]:
+def leaves_held(
+    lowering: Lowering, item: FrontendValue, own: Storage | None = None
+) -> Iterator[FrontendValue]:
     """The frontend values of the leaves of what `held` gives the structure of."""
     return leaves_of(lowering, item, objects_shown(lowering, own))
 
 
-def leaves_of(lowering: Lowering, item: Any, made: Made = _NOTHING) -> Iterator[Any]:
+def leaves_of(
+    lowering: Lowering, item: FrontendValue, made: Made = _NOTHING
+) -> Iterator[FrontendValue]:
     """The frontend values of the leaves that `result_tree` finds in a value."""
     item = outside.opened(lowering, item)
     parts = parts_of(item, lowering.contents)
-    if getattr(item, "storage", None) in made:
-        value = made[item.storage]
+    storage: Storage | None = getattr(item, "storage", None)
+    if storage is not None and storage in made:
+        value = made[storage]
         yield from () if value is None else (value,)
     elif parts is not None:
         for part in parts.items:

@@ -63,7 +63,7 @@ def _is_none(item: Any) -> bool:
 def _shape(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     known = folded_calls.folded(lowering, node, np.shape, arguments, keywords)
     if known is not None:
-        return value_of(known.value)
+        return value_of(object_of(lowering, node, known))
     array = as_array(lowering, node, keywords.get("a", *arguments))
     found = unknown.asked(lowering, np.shape, (array,), Opaque(tuple))
     if found is not None:

@@ -21,6 +21,7 @@ import gast
 
 from gradscribe.errors import GradscribeError
 from gradscribe.frontend.calls import inlining
+from gradscribe.frontend.kinds.static_values import object_of
 from gradscribe.frontend.memory import sequences
 from gradscribe.frontend.opaque.folded_calls import known_object
 from gradscribe.frontend.state import dependencies, handlers
@@ -242,8 +243,9 @@ def _named_tuple(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -
         lowering.unsupported(
             node, "what `namedtuple` is given is not known here", "make the class outside"
         )
-    plain = [_hashable(item.value) for item in given]
-    return Static(_named_tuple_class(*plain, **{n: _hashable(i.value) for n, i in named.items()}))
+    plain = [_hashable(object_of(lowering, node, item)) for item in given]
+    keys = {name: _hashable(object_of(lowering, node, item)) for name, item in named.items()}
+    return Static(_named_tuple_class(*plain, **keys))
 
 
 def _hashable(item: Any) -> Any:

@@ -66,12 +66,10 @@ def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
             return ItemsOf(item)
     if isinstance(item, Value) and texts.is_text(item):
         item = unknown.emit(lowering, list, (item,), {}, ListType(texts.TEXT), RUN)
+    if run_time_sets.is_set(item):
+        item = run_time_sets.listed(lowering, item) or item
     if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], Value):
         return ItemsOf(item)
-    if run_time_sets.is_set(item):
-        items = run_time_sets.listed(lowering, item)
-        if items is not None:
-            return ItemsOf(items)
     if isinstance(item, Static) and isinstance(item.value, range):
         return Range.of(item.value)
     if isinstance(item, (TupleOf, ListRef, DictRef, Static)):

@@ -53,7 +53,8 @@ def enter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
             refuse_other_size(lowering, node)
         append()
     else:
-        is_there = unknown.emit(lowering, operator.contains, (order, key), {}, BOOL, RUN)
+        found = unknown.emit(lowering, operator.contains, (order, key), {}, BOOL, RUN)
+        is_there = lowering.value(found)
         if keeps_size:
             refuse_other_size(lowering, node, is_there)
             replace()

@@ -15,7 +15,7 @@ from gradscribe.frontend.interface import Place, RunTimeKeyError
 from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import InstanceRef, ListRef, Static, TupleOf
+from gradscribe.frontend.values.values import FrontendValue, InstanceRef, ListRef, Static, TupleOf
 from gradscribe.ir.core import Location, Method, Operand, Value
 from gradscribe.ir.known import all_known
 from gradscribe.ir.types import (
@@ -111,14 +111,13 @@ def combined(lowering: Lowering, callee: Any, operands: tuple[Any, ...]) -> Any:
     return unknown.emit(lowering, callee, operands, {}, Opaque(set))
 
 
-def listed(lowering: Lowering, owner: Value) -> ListRef | None:
+def listed(lowering: Lowering, owner: Value) -> FrontendValue | None:
     """The items of a set in its order; None where their type is not known."""
     type_ = _item_type(lowering, owner)
     if type_ is None:
         return None
     lowering.sets.listed[owner] = type_
-    found: ListRef = unknown.emit(lowering, list, (owner,), {}, ListType(type_))
-    return found
+    return unknown.emit(lowering, list, (owner,), {}, ListType(type_))
 
 
 def _item_type(lowering: Lowering, owner: Value) -> Type | None:

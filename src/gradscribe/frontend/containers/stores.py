@@ -229,7 +229,7 @@ def _refuse_integers(lowering: Lowering, array: Value) -> None:
     dtype = Static(np.dtype(array.type.dtype))
     is_same = unknown.emit(lowering, operator.eq, (found, dtype), {}, BOOL)
     what = "numbers are stored to an array of integers, which cuts them off"
-    lowering.check(is_same, what, "make it of floats")
+    lowering.check(lowering.value(is_same), what, "make it of floats")
 
 
 def _as_element(lowering: Lowering, target: Ref, value: Value) -> Value:

@@ -256,7 +256,7 @@ class Attempt:
         is_first = unknown.emit(self.lowering, isinstance, (caught, Static(classes)), {}, BOOL)
         branch(
             self.lowering,
-            is_first,
+            self.lowering.value(is_first),
             lambda: self._handle(first, caught),
             lambda: self._choose(others, caught),
         )

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Static, is_number
+from gradscribe.frontend.values.values import FrontendValue, Static, is_number
 from gradscribe.ir.probing import is_a, probe
 
 _FUNCTIONS = frozenset({"cast", "string_at", "wstring_at", "from_address"})
@@ -23,7 +23,7 @@ _CALLED: Any = ctypes.CFUNCTYPE(None).__mro__[1]
 """The class of the functions of ctypes."""
 
 
-def note(lowering: Lowering, callee: Any, arguments: Sequence[Any]) -> None:
+def note(lowering: Lowering, callee: Any, arguments: Sequence[FrontendValue]) -> None:
     """Note what a call may lead to by the numbers that it is given."""
     if any(map(_is_given, _taken(callee, arguments))):
         anywhere = ctypes.c_void_p(1)
@@ -31,7 +31,7 @@ def note(lowering: Lowering, callee: Any, arguments: Sequence[Any]) -> None:
         lowering.outside.written.add(id(anywhere))
 
 
-def _taken(callee: Any, arguments: Sequence[Any]) -> Iterator[Any]:
+def _taken(callee: Any, arguments: Sequence[FrontendValue]) -> Iterator[FrontendValue]:
     """The arguments that a callable takes for addresses, if they are numbers."""
     if is_a(callee, _CALLED):
         types = probe(callee, "argtypes") or ()
@@ -52,7 +52,7 @@ def _is_pointer(cls: Any) -> bool:
     return is_class and (issubclass(cls, ctypes._Pointer) or probe(cls, "_type_") in _POINTERS)
 
 
-def _is_given(item: Any) -> bool:
+def _is_given(item: FrontendValue) -> bool:
     """Whether this is a number that is, or may be, other than zero."""
     is_zero = isinstance(item, Static) and not item.value
     return is_number(item) and not is_zero

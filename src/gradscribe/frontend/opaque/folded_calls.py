@@ -19,7 +19,7 @@ import numpy as np
 from gradscribe.frontend.memory import outside, sequences
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances
-from gradscribe.frontend.values.values import ListRef, Static, TupleOf
+from gradscribe.frontend.values.values import FrontendValue, ListRef, Static, TupleOf
 from gradscribe.ir.probing import probe
 from gradscribe.primitives.contracts import contract_of
 
@@ -27,7 +27,7 @@ _CHANGEABLE = (Iterator, list, dict, set, bytearray, np.ndarray)
 """Objects of these classes are made anew by each call."""
 
 
-def is_pure(callee: Any, given: Iterable[Any] = ()) -> bool:
+def is_pure(callee: Any, given: Iterable[FrontendValue] = ()) -> bool:
     """Whether a callable gives the same for the same arguments and does nothing else. given:
     frontend values, which it may call where they are functions."""
     known = [item.value for item in given if isinstance(item, Static)]
@@ -43,8 +43,12 @@ def module_of(callee: Any) -> str:
 
 
 def folded(
-    lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> Any:
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue | None:
     """What a call of a pure function gives, if all that it is given is known, and it gives no
     warning that the program heeds; else None. A list is a new one, which the function may change.
     """
@@ -54,11 +58,11 @@ def folded(
     if isinstance(probe(callee, "__self__"), str):  # `",".join(names)`
         items = tuple(outside.opened(lowering, item) for item in items)
     given = [known_object(lowering, item) for item in items]
-    if not all(map(instances.is_folded, given)):
+    plain = [item.value for item in given if instances.is_folded(item)]
+    if len(plain) < len(given):
         return None
-    if any(callable(item.value) and not is_pure(item.value) for item in given):
+    if any(callable(value) and not is_pure(value) for value in plain):
         return None
-    plain = [item.value for item in given]
     count = len(arguments)
     named = dict(zip(keywords, plain[count:], strict=True))
     try:
@@ -79,16 +83,16 @@ def folded(
     return None if any(isinstance(part, _CHANGEABLE) for part in parts) else Static(found)
 
 
-def known_object(lowering: Lowering, item: Any) -> Any:
+def known_object(lowering: Lowering, item: FrontendValue) -> FrontendValue:
     """A tuple or list of known items as one object; other values as they are."""
     is_plain = isinstance(item, ListRef) or (isinstance(item, TupleOf) and item.cls is tuple)
     items = sequences.known_items(lowering, item) if is_plain else None
     if items is None:
         return item
     below = [known_object(lowering, one) for one in items]
-    if not all(map(instances.is_folded, below)):
+    objects = [one.value for one in below if instances.is_folded(one)]
+    if len(objects) < len(below):
         return item
-    objects = [one.value for one in below]
     return Static(objects if isinstance(item, ListRef) else tuple(objects))
 
 

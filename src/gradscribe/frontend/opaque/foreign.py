@@ -44,6 +44,7 @@ from gradscribe.frontend.structures.run_time_arguments import argument_of
 from gradscribe.frontend.syntax.source import refilled_by
 from gradscribe.frontend.values.values import (
     DictRef,
+    FrontendValue,
     InstanceRef,
     ListRef,
     LocalFunction,
@@ -53,6 +54,7 @@ from gradscribe.frontend.values.values import (
     Storage,
     TupleOf,
     may_overlap,
+    opaque_type,
 )
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.probing import probe
@@ -66,15 +68,18 @@ from gradscribe.primitives.contracts import (
 )
 from gradscribe.primitives.control import COPY, EFFECT, LENT, WRITTEN
 
+Items = Sequence[FrontendValue]
+"""Values, as a call is given them."""
+
 
 def call(
     lowering: Lowering,
     node: Any,
     callee: Any,
-    given: tuple[tuple[Any, ...], dict[str, Any]],
+    given: tuple[tuple[FrontendValue, ...], Mapping[str, FrontendValue]],
     type_: Type,
     contract: Contract,
-) -> Any:
+) -> FrontendValue:
     """A call that may write to the arrays that it is given. given: its arguments and keywords.
 
     Where an object among these leads to memory that other calls use, this is such a call, too; and
@@ -158,8 +163,8 @@ def call(
 
 
 def _linked(
-    lowering: Lowering, item: Any, returned: Value | None, shown: Mapping[Storage, Value]
-) -> Any:
+    lowering: Lowering, item: FrontendValue, returned: Value | None, shown: Mapping[Storage, Value]
+) -> FrontendValue:
     """What unread code returns, each array of which may be (part of) one that it was shown.
     returned: the array itself, if that is a copy."""
     if isinstance(item, TupleOf):
@@ -179,16 +184,17 @@ def leads(type_: Type, contract: Contract) -> bool:
     return is_object and (contract.connects or not contract.only_reads)
 
 
-def may_lead_to_memory(lowering: Lowering, items: Iterable[Any]) -> bool:
+def may_lead_to_memory(lowering: Lowering, items: Iterable[FrontendValue]) -> bool:
     """Whether there is an object of the running program among these, or in them, that may lead to
     memory which unread code has kept."""
     has_kept = bool(lowering.kept.handles or lowering.kept.lists)
     return has_kept and any(_is_leading(lowering, item) for item in items)
 
 
-def _is_leading(lowering: Lowering, item: Any) -> bool:
-    if isinstance(item, Value):
-        return isinstance(item.type, Opaque) and not is_immutable(item.type.cls)
+def _is_leading(lowering: Lowering, item: FrontendValue) -> bool:
+    type_ = opaque_type(item)
+    if type_ is not None:
+        return not is_immutable(type_.cls)
     if isinstance(item, TupleOf):
         return any(_is_leading(lowering, below) for below in item.items)
     if isinstance(item, (ListRef, DictRef)):
@@ -197,7 +203,7 @@ def _is_leading(lowering: Lowering, item: Any) -> bool:
     return False
 
 
-def leading(lowering: Lowering, result: Any, given: Sequence[Any]) -> Any:
+def leading(lowering: Lowering, result: FrontendValue, given: Items) -> FrontendValue:
     """The result of a call that may be a view of what it was given, or lead to it, as a value of
     its own: what is stored to it, or to that, is refused as long as both are in use."""
     if isinstance(result, TupleOf):
@@ -245,7 +251,7 @@ def _write(
     lowering.changes.stored.add(storage)
 
 
-def contract(callee: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Contract:
+def contract(callee: Any, arguments: Items, keywords: Mapping[str, FrontendValue]) -> Contract:
     """What a call may do to what it is given."""
     given = [*arguments, *keywords.values()]
     known = [item.value for item in given if isinstance(item, Static)]
@@ -255,12 +261,12 @@ def contract(callee: Any, arguments: Sequence[Any], keywords: Mapping[str, Any])
     return _with_objects(callee, found, given)
 
 
-def method_contract(cls: type | None, name: str, given: Sequence[Any]) -> Contract:
+def method_contract(cls: type | None, name: str, given: Items) -> Contract:
     """The same of a method of an object of this class."""
     return _with_objects(name, contract_of_method(cls, name), given)
 
 
-def _with_objects(callee: Any, found: Contract, given: Sequence[Any]) -> Contract:
+def _with_objects(callee: Any, found: Contract, given: Items) -> Contract:
     """A function that calls what it is given, or takes its items, runs code that may be kept."""
     is_calling = callee in _CALLING if isinstance(callee, Hashable) else False
     return UNKNOWN if is_calling and any(map(_may_be_function, given)) else found
@@ -272,13 +278,14 @@ _CALLING = frozenset(
 )
 
 
-def _may_be_function(item: Any) -> bool:
+def _may_be_function(item: FrontendValue) -> bool:
     """Whether an object of the running program may be a function or an iterator."""
-    cls = item.type.cls if isinstance(item, Value) and isinstance(item.type, Opaque) else str
+    type_ = opaque_type(item)
+    cls = str if type_ is None else type_.cls
     return cls is None or issubclass(cls, (types.FunctionType, types.MethodType, Iterator))
 
 
-def calls_back(callee: Any, given: Sequence[Any]) -> bool:
+def calls_back(callee: Any, given: Items) -> bool:
     """Whether a call may run code of the program by what it is given."""
     if is_declared(callee):
         return False
@@ -290,21 +297,21 @@ def is_declared(callee: Any) -> bool:
     return probe(callee, "__gradscribe_contract__") is not None
 
 
-def all_called(lowering: Lowering, items: Sequence[Any]) -> list[Any]:
+def all_called(lowering: Lowering, items: Items) -> list[FrontendValue]:
     """The functions, methods and iterators among these values, and all that those lead to: code
     that is given them may run code of the program."""
-    found: dict[Any, None] = {}
+    found: dict[FrontendValue, None] = {}
     for item in filter(may_call, items):
         found.update(dict.fromkeys(parts_of(lowering, item)))
     return list(found)
 
 
-def reaches(lowering: Lowering, items: Sequence[Any]) -> bool:
+def reaches(lowering: Lowering, items: Items) -> bool:
     """Whether there is memory in these values that a call could write to."""
     return any(True for item in items for _ in storages(lowering, item))
 
 
-def _arrays(lowering: Lowering, items: Sequence[Any]) -> dict[Storage, None]:
+def _arrays(lowering: Lowering, items: Items) -> dict[Storage, None]:
     """The memory of the arrays that a call can reach and write to."""
     found: dict[Storage, None] = {}
     for item in items:
@@ -314,7 +321,7 @@ def _arrays(lowering: Lowering, items: Sequence[Any]) -> dict[Storage, None]:
     return found
 
 
-def _objects(lowering: Lowering, item: Any) -> Iterator[ObjectRef]:
+def _objects(lowering: Lowering, item: FrontendValue) -> Iterator[ObjectRef]:
     """The objects from outside in a value."""
     pending = [item]
     for container in lent_containers.reached(lowering, [item]):
@@ -327,7 +334,7 @@ def _objects(lowering: Lowering, item: Any) -> Iterator[ObjectRef]:
             yield item
 
 
-def _references(lowering: Lowering, item: Any) -> Iterator[Ref]:
+def _references(lowering: Lowering, item: FrontendValue) -> Iterator[Ref]:
     """The arrays in a value."""
     if isinstance(item, Ref):
         yield item
@@ -341,7 +348,11 @@ def _references(lowering: Lowering, item: Any) -> Iterator[Ref]:
 
 
 def may_overwrite(
-    lowering: Lowering, node: Any, callee: Any, arguments: Sequence[Any], keywords: dict[str, Any]
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    arguments: Items,
+    keywords: Mapping[str, FrontendValue],
 ) -> bool:
     """Whether `overwrite_a=True` and the like may overwrite what is read later. What a library
     leaves in an array in which something is differentiated is not told."""
@@ -364,7 +375,9 @@ def may_overwrite(
     return name is not None
 
 
-def _options(callee: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> dict[str, Any]:
+def _options(
+    callee: Any, arguments: Items, keywords: Mapping[str, FrontendValue]
+) -> dict[str, FrontendValue]:
     """What a call says of overwriting its arguments."""
     given = dict(keywords)
     if any(isinstance(item, Static) and item.value for item in arguments[1:]):
@@ -373,7 +386,7 @@ def _options(callee: Any, arguments: Sequence[Any], keywords: dict[str, Any]) ->
 
 
 def _refuse_containers(
-    lowering: Lowering, node: Any, callee: Any, items: Sequence[Any], called: Sequence[Any]
+    lowering: Lowering, node: Any, callee: Any, items: Items, called: Items
 ) -> None:
     """Refuse to give a list, dict or object that is read later to code that may change it. called:
     those of them that functions of the program may change, whoever calls these."""
@@ -401,7 +414,7 @@ def _refuse_containers(
         )
 
 
-def _refuse_refilled(lowering: Lowering, node: Any, callee: Any, called: Sequence[Any]) -> None:
+def _refuse_refilled(lowering: Lowering, node: Any, callee: Any, called: Items) -> None:
     name = lent_containers.name_read_later(lowering, set(_refilled(lowering, called)), node)
     if name is not None:
         lowering.unsupported(
@@ -411,7 +424,7 @@ def _refuse_refilled(lowering: Lowering, node: Any, callee: Any, called: Sequenc
         )
 
 
-def _refilled(lowering: Lowering, called: Sequence[Any]) -> Iterator[Storage]:
+def _refilled(lowering: Lowering, called: Items) -> Iterator[Storage]:
     """The lists and dicts to which functions of the program give other items, of which it is not
     known what they are after unread code has called these."""
     for function in called:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from gradscribe.ir.lengths import Facts
 from gradscribe.ir.places import place_of
 
 Lengths = Sequence[Affine]
+
+_Given = TypeVar("_Given")
+"""What a rule is given, and gives: frontend values, or, at run time, arrays and numbers."""
 
 
 def derivatives_of(kind: str, names: Sequence[str]) -> list[str]:
@@ -88,7 +91,9 @@ class GivenRule:
         """What is called what it gives."""
         return "cotangent" if self.kind == "adjoint" else "tangent"
 
-    def arguments(self, out: Any, operands: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+    def arguments(
+        self, out: _Given, operands: Sequence[_Given]
+    ) -> tuple[list[_Given], dict[str, _Given]]:
         """What it is called with: by name what it takes by name only."""
         named = keyword_only(self.function).difference(derivatives_of(self.kind, self.names))
         pairs = list(zip(self.names, operands, strict=True))
@@ -107,7 +112,9 @@ class GivenRule:
             advice = f"return a {self.derivative}; `return None` says that it is zero"
             raise self.error(f"the {self.kind} of `{self.operation}` has no `return`", advice)
 
-    def arranged(self, given: Sequence[Any], is_none: Sequence[bool], due: Sequence[bool]) -> Any:
+    def arranged(
+        self, given: Sequence[_Given], is_none: Sequence[bool], due: Sequence[bool]
+    ) -> list[_Given | None]:
         """The cotangents, one for each parameter: None for one that is left out, at the end, and
         has nothing to differentiate. due: which have."""
         count = len(due)

@@ -23,13 +23,14 @@ from typing import Any
 
 from gradscribe.frontend.memory import aliasing, kept_memory
 from gradscribe.frontend.memory.reach import storages
-from gradscribe.frontend.opaque.lent_kinds import KINDS, Container, Lent, call
+from gradscribe.frontend.opaque.lent_kinds import KINDS, Container, Lent, call, is_container
 from gradscribe.frontend.state import wording
 from gradscribe.frontend.state.knowledge import State
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     Cell,
     DictRef,
+    FrontendValue,
     InstanceRef,
     ListRef,
     Storage,
@@ -46,11 +47,11 @@ def kept(lowering: Lowering) -> list[Container]:
 
 
 def before_call(
-    lowering: Lowering, node: Any, name: str, items: Sequence[Any], keeps: bool
-) -> list[Lent]:
+    lowering: Lowering, node: Any, name: str, items: Sequence[FrontendValue], keeps: bool
+) -> list[Lent[Container]]:
     """The containers that a call may change, as the objects that it sees. items: what it is given,
     what functions among that lead to, and what was kept."""
-    made: dict[Storage, Lent] = {}
+    made: dict[Storage, Lent[Container]] = {}
     for lent in _present(lowering) if keeps else ():
         if not lowering.builder.is_made(lent.made):
             if not lowering.builder.is_open(lent.block):
@@ -81,7 +82,7 @@ def before_call(
     return list(made.values())
 
 
-def met_twice(lowering: Lowering, items: Sequence[Any]) -> dict[Storage, Value]:
+def met_twice(lowering: Lowering, items: Sequence[FrontendValue]) -> dict[Storage, Value]:
     """The containers that a call which only reads is given at two places or more, as the objects
     that it sees there: each is one, as in the program."""
     found, twice = _reached(lowering, items)
@@ -93,11 +94,11 @@ def met_twice(lowering: Lowering, items: Sequence[Any]) -> dict[Storage, Value]:
     return objects
 
 
-def objects_of(lents: Iterable[Lent]) -> dict[Storage, Value]:
+def objects_of(lents: Iterable[Lent[Container]]) -> dict[Storage, Value]:
     return {lent.item.storage: lent.made for lent in lents}
 
 
-def after_call(lowering: Lowering, node: Any, name: str, lents: Sequence[Lent]) -> None:
+def after_call(lowering: Lowering, node: Any, name: str, lents: Sequence[Lent[Container]]) -> None:
     """Let the containers hold what the call has left in the objects: but for those which nothing
     leads to any more, on no path."""
     is_everywhere = lowering.builder.operations is lowering.builder.body
@@ -132,7 +133,7 @@ def at_the_end(lowering: Lowering, but: Set[Storage] = frozenset()) -> None:
             lent.bring_into_step(objects)
 
 
-def _arrays(lowering: Lowering, item: Any) -> Iterator[Storage]:
+def _arrays(lowering: Lowering, item: FrontendValue) -> Iterator[Storage]:
     for storage in storages(lowering, item):
         contents = lowering.contents[storage]
         is_array = isinstance(contents, Value) and isinstance(contents.type, Array)
@@ -140,32 +141,33 @@ def _arrays(lowering: Lowering, item: Any) -> Iterator[Storage]:
             yield storage
 
 
-def _present(lowering: Lowering) -> list[Lent]:
+def _present(lowering: Lowering) -> list[Lent[Container]]:
     return [lent for storage, lent in lowering.kept.lists.items() if storage in lowering.contents]
 
 
-def reached(lowering: Lowering, items: Sequence[Any]) -> list[Container]:
+def reached(lowering: Lowering, items: Sequence[FrontendValue]) -> list[Container]:
     """The containers that values lead to, those that are in others before these."""
     return _reached(lowering, items)[0]
 
 
-def _reached(lowering: Lowering, items: Sequence[Any]) -> tuple[list[Container], set[Storage]]:
+def _reached(
+    lowering: Lowering, items: Sequence[FrontendValue]
+) -> tuple[list[Container], set[Storage]]:
     """These, and which of them are met more than once."""
     found: dict[Storage, Container] = {}
     seen, twice = set[Storage](), set[Storage]()
 
-    def visit(item: Any) -> None:
+    def visit(item: FrontendValue) -> None:
         if isinstance(item, TupleOf):
             for below in item.items:
                 visit(below)
-        kind = KINDS.get(type(item))
-        if kind is None:
+        if not is_container(item):
             return
         if item.storage in seen:
             twice.add(item.storage)
             return
         seen.add(item.storage)
-        for below in kind.parts_of(lowering, item).values():
+        for below in parts_of(lowering, item):
             visit(below)
         found[item.storage] = item
 
@@ -174,7 +176,7 @@ def _reached(lowering: Lowering, items: Sequence[Any]) -> tuple[list[Container],
     return list(found.values()), twice
 
 
-def parts_of(lowering: Lowering, item: Container) -> list[Any]:
+def parts_of(lowering: Lowering, item: Container) -> list[FrontendValue]:
     """What is in a container, if that is known one by one."""
     return list(KINDS[type(item)].parts_of(lowering, item).values())
 
@@ -198,7 +200,7 @@ def is_lent(lowering: Lowering, node: Any, item: Container) -> bool:
     return is_kept or _is_read(lowering, item.storage, node)
 
 
-def _new(lowering: Lowering, item: Container) -> Lent:
+def _new(lowering: Lowering, item: Container) -> Lent[Container]:
     """An empty object: where the iteration begins, or the function, that the container was made in,
     so that all branches and iterations in that use the same one."""
     kind = KINDS[type(item)]

@@ -13,7 +13,7 @@ import operator
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from gradscribe.frontend.structures import instances
 from gradscribe.frontend.structures.run_time_arguments import argument_of
 from gradscribe.frontend.values.values import (
     DictRef,
+    FrontendValue,
     InstanceRef,
     ListRef,
     Static,
@@ -41,10 +42,13 @@ from gradscribe.primitives.control import EFFECT
 from gradscribe.primitives.typing import type_of
 
 Container = ListRef | DictRef | InstanceRef
+_Item = TypeVar("_Item", bound=Container)
+_Maker = tuple[Any, tuple[Any, ...], type]
+"""What makes an empty object: a function, its arguments, and the class of what it gives."""
 
 
 @dataclass(eq=False, slots=True)
-class Lent:
+class Lent(Generic[_Item]):
     """A container that unread code has.
 
     item: the container. made: the object that it is there, which `block` makes. call: the number of
@@ -54,7 +58,7 @@ class Lent:
     """
 
     lowering: Lowering
-    item: Any
+    item: _Item
     made: Value
     block: list[Operation]
     call: int
@@ -68,21 +72,21 @@ class Lent:
     # -- what a container of the kind is -----------------------------------------------------------
 
     @classmethod
-    def is_possible(cls, lowering: Lowering, item: Any) -> bool:
+    def is_possible(cls, lowering: Lowering, item: _Item) -> bool:
         """Whether there can be an object in its place."""
         return not isinstance(lowering.contents[item.storage], Value)
 
     @classmethod
-    def empty(cls, item: Any) -> tuple[Any, tuple[Any, ...], type]:
-        """What makes an empty object, and of which class."""
+    def empty(cls, item: _Item) -> _Maker:
+        """What makes an empty object."""
         raise NotImplementedError
 
     @classmethod
-    def state_of(cls, lowering: Lowering, item: Any) -> Any:
+    def state_of(cls, lowering: Lowering, item: _Item) -> Any:
         return lowering.contents[item.storage]
 
     @classmethod
-    def parts_of(cls, lowering: Lowering, item: Any) -> dict[Any, Any]:
+    def parts_of(cls, lowering: Lowering, item: _Item) -> dict[Any, FrontendValue]:
         """What is in it, by position, key or name; nothing if that is not known one by one."""
         held = cls.state_of(lowering, item)
         return held if isinstance(held, dict) else {}
@@ -97,7 +101,7 @@ class Lent:
         same = self._call(operator.eq, found, self._call(set, keys), type_=BOOL)
         self._check(same, f"`{name}` changed what there is in a container, which is not followed")
 
-    def take(self, node: Any, parts: dict[Any, Any], read: set[Any]) -> None:
+    def take(self, node: Any, parts: dict[Any, FrontendValue], read: set[Any]) -> None:
         """Let the container hold these parts. read: the keys of those that were read anew."""
         with aliasing.changing_items(self.lowering, node, self.item.storage):
             is_dict = isinstance(self.item, DictRef)
@@ -150,7 +154,7 @@ class Lent:
         constants = self.constants(self.lowering, self.item)
         parts = self.parts_of(self.lowering, self.item)
         self.check_keys(name, list(parts))
-        read: dict[Any, Any] = {}
+        read: dict[Any, FrontendValue] = {}
         for key, part in parts.items():
             if key in constants:
                 read[key] = found = self._entry(key, constants[key])
@@ -164,7 +168,7 @@ class Lent:
         self.take(node, read, set(constants))
 
     @classmethod
-    def constants(cls, lowering: Lowering, item: Any) -> dict[Any, Scalar]:
+    def constants(cls, lowering: Lowering, item: _Item) -> dict[Any, Scalar]:
         """The numbers in it that are read anew after a call, with their types: none if one of them
         may depend on what is differentiated, or the container is one from outside."""
         parts = cls.parts_of(lowering, item)
@@ -176,7 +180,7 @@ class Lent:
         return {key: _type_of(part) for key, part in numbers.items()}
 
     @classmethod
-    def is_read_anew(cls, lowering: Lowering, item: Any) -> bool:
+    def is_read_anew(cls, lowering: Lowering, item: _Item) -> bool:
         """Whether there are such numbers."""
         return bool(cls.constants(lowering, item))
 
@@ -192,13 +196,13 @@ class Lent:
         return call(self.lowering, callee, arguments, type_)
 
 
-class LentList(Lent):
+class LentList(Lent[ListRef]):
     """A list. One of numbers of one type may be of any length after a call."""
 
     __slots__ = ()
 
     @classmethod
-    def is_possible(cls, lowering: Lowering, item: Any) -> bool:
+    def is_possible(cls, lowering: Lowering, item: ListRef) -> bool:
         contents = lowering.contents[item.storage]
         if not isinstance(contents, Value):
             return True
@@ -207,11 +211,11 @@ class LentList(Lent):
         return is_list and not is_outside
 
     @classmethod
-    def empty(cls, item: Any) -> tuple[Any, tuple[Any, ...], type]:
+    def empty(cls, item: ListRef) -> _Maker:
         return list, (), list
 
     @classmethod
-    def parts_of(cls, lowering: Lowering, item: Any) -> dict[Any, Any]:
+    def parts_of(cls, lowering: Lowering, item: ListRef) -> dict[Any, FrontendValue]:
         held = lowering.contents[item.storage]
         return {} if isinstance(held, Value) else dict(enumerate(held))
 
@@ -247,12 +251,12 @@ class LentList(Lent):
             lowering.contents[storage] = lowering.builder.rename(found, storage.name)
 
     @classmethod
-    def is_read_anew(cls, lowering: Lowering, item: Any) -> bool:
+    def is_read_anew(cls, lowering: Lowering, item: ListRef) -> bool:
         is_list = cls.numbers(lowering, item) is not None
         return is_list or bool(cls.constants(lowering, item))
 
     @classmethod
-    def numbers(cls, lowering: Lowering, item: Any) -> Scalar | None:
+    def numbers(cls, lowering: Lowering, item: ListRef) -> Scalar | None:
         """The type of all items of a list of constants."""
         contents = lowering.contents[item.storage]
         if isinstance(contents, Value):
@@ -266,13 +270,13 @@ class LentList(Lent):
         return kinds.pop() if len(kinds) == 1 and len(found) == len(contents) else None
 
 
-class LentDict(Lent):
+class LentDict(Lent[DictRef]):
     """A dict of known keys."""
 
     __slots__ = ()
 
     @classmethod
-    def empty(cls, item: Any) -> tuple[Any, tuple[Any, ...], type]:
+    def empty(cls, item: DictRef) -> _Maker:
         return dict, (), dict
 
     def filling(self, parts: dict[Any, Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
@@ -285,14 +289,14 @@ class LentDict(Lent):
         return self._call(list, self._call(map, id, items), type_=Opaque(list))
 
 
-class LentObject(Lent):
+class LentObject(Lent[InstanceRef]):
     """An object that the function has made, of nothing but its attributes."""
 
     __slots__ = ()
     entry = getattr
 
     @classmethod
-    def is_possible(cls, lowering: Lowering, item: Any) -> bool:
+    def is_possible(cls, lowering: Lowering, item: InstanceRef) -> bool:
         made, local = item.cls, dependencies.LOCAL_CLASSES
         is_library = dependencies.is_library(made) and made is not types.SimpleNamespace
         if is_library or made in local or item.storage in lowering.outside.entered:
@@ -308,12 +312,12 @@ class LentObject(Lent):
         return not any(probe(type(kind), "__set__") and not _is_slot(kind) for kind in kinds)
 
     @classmethod
-    def empty(cls, item: Any) -> tuple[Any, tuple[Any, ...], type]:
+    def empty(cls, item: InstanceRef) -> _Maker:
         is_plain = item.cls is types.SimpleNamespace
         return (item.cls, (), item.cls) if is_plain else (object.__new__, (item.cls,), item.cls)
 
     @classmethod
-    def state_of(cls, lowering: Lowering, item: Any) -> Any:
+    def state_of(cls, lowering: Lowering, item: InstanceRef) -> Any:
         return lowering.attributes(item)
 
     def filling(self, parts: dict[Any, Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
@@ -328,13 +332,18 @@ class LentObject(Lent):
         same = self._call(operator.eq, found, self._call(set, keys), type_=BOOL)
         self._check(same, f"`{name}` changed what there is in a container, which is not followed")
 
-    def take(self, node: Any, parts: dict[Any, Any], read: set[Any]) -> None:
+    def take(self, node: Any, parts: dict[Any, FrontendValue], read: set[Any]) -> None:
         for key in read:
             with aliasing.changing_items(self.lowering, node, self.item.cells[key]):
                 instances.set_attribute(self.lowering, self.item, key, parts[key])
 
 
-KINDS: dict[type, type[Lent]] = {ListRef: LentList, DictRef: LentDict, InstanceRef: LentObject}
+KINDS: dict[type, type[Lent[Any]]] = {ListRef: LentList, DictRef: LentDict, InstanceRef: LentObject}
+
+
+def is_container(item: FrontendValue) -> TypeGuard[Container]:
+    """Whether this is one of these containers."""
+    return type(item) in KINDS
 
 
 def _is_same(first: Any, second: Any) -> bool:
@@ -347,7 +356,7 @@ def _is_slot(kind: Any) -> bool:
     return isinstance(kind, types.MemberDescriptorType)
 
 
-def _type_of(part: Any) -> Scalar:
+def _type_of(part: Static | Value) -> Scalar:
     found = type_of(part.value) if isinstance(part, Static) else part.type
     assert isinstance(found, Scalar)
     return replace(found, value=None)

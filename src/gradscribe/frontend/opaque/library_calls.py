@@ -21,16 +21,17 @@ from gradscribe.frontend.state.interruptions import (
 )
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.state.trial import Trial
+from gradscribe.frontend.values.values import FrontendValue
 
 
 def call(
     lowering: Lowering,
     node: Any,
     callee: Any,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-    compile: Callable[..., Any],
-) -> Any:
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+    compile: Callable[..., FrontendValue],
+) -> FrontendValue:
     """`callee(*arguments, **keywords)`, of which `compile` lowers the source."""
     trial = lowering.trial()
     given = (*arguments, *keywords.values())

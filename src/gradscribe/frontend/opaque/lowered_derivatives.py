@@ -25,14 +25,14 @@ from gradscribe.frontend.opaque.given_derivatives import (
 from gradscribe.frontend.prelude import derivative_prelude as prelude
 from gradscribe.frontend.state import wording
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import DictRef, ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.values.values import DictRef, FrontendValue, ListRef, Ref, Static, TupleOf
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar, Sequence, Type, is_differentiable
 
 NOTHING = Static(None)
 
 
-def parts_of(lowering: Lowering, item: Any) -> tuple[Any, ...] | None:
+def parts_of(lowering: Lowering, item: FrontendValue) -> tuple[FrontendValue, ...] | None:
     """The items of a tuple, or of a list whose items are known; None of anything else."""
     if isinstance(item, TupleOf):
         return item.items
@@ -44,7 +44,7 @@ def parts_of(lowering: Lowering, item: Any) -> tuple[Any, ...] | None:
     return None
 
 
-def type_of(lowering: Lowering, item: Any) -> Type | None:
+def type_of(lowering: Lowering, item: FrontendValue) -> Type | None:
     """The type of a number, an array, or a list that only the run knows."""
     if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
         return None
@@ -54,7 +54,7 @@ def type_of(lowering: Lowering, item: Any) -> Type | None:
     return None
 
 
-def leaves_of(lowering: Lowering, item: Any) -> Iterator[Any]:
+def leaves_of(lowering: Lowering, item: FrontendValue) -> Iterator[FrontendValue]:
     """Those values in a value that have derivatives."""
     parts = parts_of(lowering, item)
     if parts is None:
@@ -65,7 +65,9 @@ def leaves_of(lowering: Lowering, item: Any) -> Iterator[Any]:
         yield from leaves_of(lowering, part)
 
 
-def nested(lowering: Lowering, like: Any, leaves: Iterator[Any]) -> Any:
+def nested(
+    lowering: Lowering, like: FrontendValue, leaves: Iterator[FrontendValue]
+) -> FrontendValue:
     """Derivatives in the structure of a value, from those of its leaves."""
     parts = parts_of(lowering, like)
     if parts is not None:
@@ -81,7 +83,7 @@ class Lowered:
     node: Any
     rule: GivenRule
 
-    def cotangents(self, found: Any, parameters: tuple[Any, ...]) -> TupleOf:
+    def cotangents(self, found: FrontendValue, parameters: tuple[FrontendValue, ...]) -> TupleOf:
         """What an adjoint gave, for each parameter."""
         self.rule.check_returned(found != NOTHING)
         given = self._entries(found, parameters)
@@ -91,7 +93,9 @@ class Lowered:
         names = [f"`{name}`" for name in self.rule.names]
         return TupleOf(tuple(map(self.derivative, names, arranged, parameters)))
 
-    def derivative(self, name: str, item: Any, like: Any) -> Any:
+    def derivative(
+        self, name: str, item: FrontendValue | None, like: FrontendValue
+    ) -> FrontendValue:
         """The derivative of one value, which may be a tuple of values."""
         if item is None or _is_none(item) or not any(leaves_of(self.lowering, like)):
             return NOTHING
@@ -103,7 +107,9 @@ class Lowered:
         names = [f"{name}[{i}]" for i in range(len(parts))]
         return TupleOf(tuple(map(self.derivative, names, items, parts)))
 
-    def _entries(self, found: Any, parameters: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _entries(
+        self, found: FrontendValue, parameters: tuple[FrontendValue, ...]
+    ) -> tuple[FrontendValue, ...]:
         """One for each parameter. (For a single one, a rule need not return a tuple.)"""
         entries = parts_of(self.lowering, found)
         if entries is None:
@@ -114,11 +120,12 @@ class Lowered:
         is_pair = len(entries) == 1 and parts_of(self.lowering, entries[0]) is not None
         return entries if is_pair or (entries and _is_none(entries[0])) else (found,)
 
-    def _leaf(self, name: str, item: Any, like: Any) -> Any:
+    def _leaf(self, name: str, item: FrontendValue, like: FrontendValue) -> FrontendValue:
         if unknown.is_opaque(item):
             unknown.refuse(self.lowering, self.node)
         wanted, given = type_of(self.lowering, like), type_of(self.lowering, item)
-        is_number = isinstance(item, Static) and isinstance(item.value, (int, float, complex))
+        number = item.value if isinstance(item, Static) else None
+        is_number = isinstance(number, (int, float, complex))
         is_list = isinstance(wanted, Sequence)
         if is_list and (given == wanted or parts_of(self.lowering, item) is not None):
             return item
@@ -126,15 +133,17 @@ class Lowered:
             raise self.rule.refuse_structure(name, self._kind(item), self._kind(like))
         assert isinstance(wanted, (Array, Scalar))
         if is_number:
-            item = self.lowering.constant(item.value)
-            given = item.type
+            constant = self.lowering.constant(number)
+            item, given = constant, constant.type
         assert isinstance(given, (Array, Scalar))
         is_whole = isinstance(given, Scalar) and given.weak and given.dtype != "bool"
         if not (is_whole and np.dtype(given.dtype).kind == "i"):
             self.rule.check_dtype(name, np.dtype(given.dtype), np.dtype(wanted.dtype))
         return self._of_shape(name, item, like, (_dims(given), _dims(wanted)))
 
-    def _of_shape(self, name: str, item: Any, like: Any, shapes: tuple[Lengths, Lengths]) -> Any:
+    def _of_shape(
+        self, name: str, item: FrontendValue, like: FrontendValue, shapes: tuple[Lengths, Lengths]
+    ) -> FrontendValue:
         facts, is_adjoint = self.lowering.builder.facts, self.rule.kind == "adjoint"
         fits = (sums_to if is_adjoint else is_same_shape)(facts, *shapes)
         if fits is False:
@@ -146,7 +155,7 @@ class Lowered:
             self.lowering.inline(self.node, check, (item, like, *parts))
         return self._summed(item, *shapes) if is_adjoint else item
 
-    def _summed(self, item: Any, given: Lengths, wanted: Lengths) -> Any:
+    def _summed(self, item: FrontendValue, given: Lengths, wanted: Lengths) -> FrontendValue:
         """A cotangent, summed over the axes that its value does not have, or that are one long."""
         extra = len(given) - len(wanted)
         if extra:
@@ -157,10 +166,11 @@ class Lowered:
             item = self._sum(item, {"axis": Static(spread), "keepdims": Static(True)})
         return item
 
-    def _sum(self, item: Any, keywords: dict[str, Any]) -> Any:
-        return self.lowering.call(self.node, Static(np.sum), (item,), keywords)
+    def _sum(self, item: FrontendValue, keywords: dict[str, FrontendValue]) -> FrontendValue:
+        found: FrontendValue = self.lowering.call(self.node, Static(np.sum), (item,), keywords)
+        return found
 
-    def _kind(self, item: Any) -> str:
+    def _kind(self, item: FrontendValue) -> str:
         """What a value is called in errors."""
         if isinstance(item, Static):
             return kind_of(item.value)
@@ -177,7 +187,7 @@ class Lowered:
         return "a dict" if isinstance(item, DictRef) else "an object"
 
 
-def _is_none(item: Any) -> bool:
+def _is_none(item: FrontendValue) -> bool:
     return isinstance(item, Static) and item.value is None
 
 

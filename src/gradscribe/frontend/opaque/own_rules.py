@@ -28,7 +28,7 @@ from gradscribe.frontend.prelude import iteration_prelude as prelude
 from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.interruptions import HasRaisedError, ReadsOutsideError
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import PartialOf, Ref, Static, TupleOf
+from gradscribe.frontend.values.values import FrontendValue, PartialOf, Ref, Static, TupleOf
 from gradscribe.ir.types import Scalar, Tuple
 from gradscribe.primitives.contract_kinds import Refused
 from gradscribe.primitives.control import RUN
@@ -134,7 +134,7 @@ def _apply_adjoint(lowering: Lowering, node: Any, arguments: Any, keywords: Any)
         )
     parameters = tuple(given)
 
-    def check(rule: GivenRule, found: Any) -> Any:
+    def check(rule: GivenRule, found: FrontendValue) -> FrontendValue:
         return Lowered(lowering, node, rule).cotangents(found, parameters)
 
     applied = _Applied(lowering, node, own.rule("adjoint"), (out, *given), keywords, check)
@@ -149,11 +149,11 @@ class _Applied:
     lowering: Lowering
     node: Any
     rule: GivenRule
-    arguments: tuple[Any, ...]
-    keywords: dict[str, Any]
-    check: Callable[[GivenRule, Any], Any]
+    arguments: tuple[FrontendValue, ...]
+    keywords: dict[str, FrontendValue]
+    check: Callable[[GivenRule, FrontendValue], FrontendValue]
 
-    def result(self, like: Any) -> Any:
+    def result(self, like: FrontendValue) -> FrontendValue:
         """The derivatives, in the structure of what they belong to."""
         lowering = self.lowering
         trial = lowering.trial()
@@ -175,7 +175,7 @@ class _Applied:
             trial.take_back()
             return self._called(like, error)
 
-    def _called(self, like: Any, error: Exception) -> Any:
+    def _called(self, like: FrontendValue, error: Exception) -> FrontendValue:
         lowering = self.lowering
         types = tuple(lowering.value(leaf).type for leaf in leaves_of(lowering, like))
         due = tuple(any(leaves_of(lowering, item)) for item in parts_of(lowering, like) or ())
@@ -184,7 +184,7 @@ class _Applied:
         return nested(lowering, like, iter(lowering.unpacked(None, made)))
 
 
-def _apart(lowering: Lowering, item: Any) -> Any:
+def _apart(lowering: Lowering, item: FrontendValue) -> FrontendValue:
     """The same value in a storage of its own: what a rule stores to it is seen by nobody else, as a
     rule may be applied more than once, in higher derivatives."""
     if isinstance(item, TupleOf):
@@ -198,14 +198,20 @@ def _apply_tangent(lowering: Lowering, node: Any, arguments: Any, keywords: Any)
     if "tangent" not in own.rules:
         return _transposed(lowering, node, own, arguments, keywords)
 
-    def check(rule: GivenRule, found: Any) -> Any:
+    def check(rule: GivenRule, found: FrontendValue) -> FrontendValue:
         return Lowered(lowering, node, rule).derivative(RESULT, found, out)
 
     arguments = (out, *given)
     return _Applied(lowering, node, own.rule("tangent"), arguments, keywords, check).result(out)
 
 
-def _transposed(lowering: Lowering, node: Any, own: OwnRules, arguments: Any, keywords: Any) -> Any:
+def _transposed(
+    lowering: Lowering,
+    node: Any,
+    own: OwnRules,
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue:
     """The tangent that the adjoint implies, which is linear in the cotangent."""
     _, out, *given = arguments
     if "adjoint" not in own.rules:
@@ -224,7 +230,8 @@ def _transposed(lowering: Lowering, node: Any, own: OwnRules, arguments: Any, ke
     chosen = PartialOf(Static(Chosen(own, paths)), (out, *given), {})
     active = Static(tuple(range(len(paths))))
     transposed = (Static(lowering.package.vjp), chosen, zero, active, TupleOf(tangents))
-    return lowering.inline(node, prelude.transposed, transposed)
+    tangent: FrontendValue = lowering.inline(node, prelude.transposed, transposed)
+    return tangent
 
 
 def _apply_chosen(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -234,7 +241,7 @@ def _apply_chosen(lowering: Lowering, node: Any, arguments: Any, keywords: Any) 
     return TupleOf(tuple(_at(found, path) for path in rule.value.paths))
 
 
-def _paths(found: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+def _paths(found: FrontendValue, path: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
     """Where in what an adjoint gives there are cotangents."""
     if isinstance(found, TupleOf):
         for position, item in enumerate(found.items):
@@ -243,9 +250,10 @@ def _paths(found: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
         yield path
 
 
-def _at(item: Any, path: tuple[int, ...]) -> Any:
+def _at(item: FrontendValue, path: tuple[int, ...]) -> FrontendValue:
+    """The part at a path through tuples."""
     for position in path:
-        item = item.items[position]
+        item = item.items[position] if isinstance(item, TupleOf) else NOTHING
     return item
 
 
@@ -258,13 +266,14 @@ def _leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-def zero_of(lowering: Lowering, node: Any, out: Any) -> Any:
+def zero_of(lowering: Lowering, node: Any, out: FrontendValue) -> FrontendValue:
     """A zero of the type of a value, in the structure of tuples of them."""
     if isinstance(out, TupleOf):
         return TupleOf(tuple(zero_of(lowering, node, item) for item in out.items))
     type_ = lowering.value(out).type
     if not isinstance(type_, Scalar):
-        return lowering.call(node, Static(np.zeros_like), (out,), {})
+        zeros: FrontendValue = lowering.call(node, Static(np.zeros_like), (out,), {})
+        return zeros
     zero = np.dtype(type_.dtype).type(0)
     return lowering.constant(zero.item() if type_.weak else zero)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import ObjectRef, Storage
+from gradscribe.frontend.values.values import FrontendValue, ObjectRef, Storage
 from gradscribe.ir.core import Method, Value
 
 _PLACING = frozenset({"append", "appendleft", "insert", "setdefault", "__setitem__"})
@@ -24,7 +24,7 @@ _CONTAINERS = (list, collections.deque, dict)
 
 
 def placed(
-    lowering: Lowering, node: Any, callee: Any, given: Sequence[Any]
+    lowering: Lowering, node: Any, callee: Any, given: Sequence[FrontendValue]
 ) -> dict[Storage, Value]:
     """The arrays and lists from outside that a call puts in a container from outside, as what they
     were found as. given: the container, and what is put there."""

@@ -22,9 +22,11 @@ from typing import Any
 
 from gradscribe.errors import GradscribeError
 from gradscribe.frontend.interface import Call, Recording
+from gradscribe.frontend.kinds.trees import parts_of
 from gradscribe.frontend.kinds.varying import may_vary
 from gradscribe.frontend.memory import kept_variables
 from gradscribe.frontend.memory.reach import storages
+from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.opaque import foreign
 from gradscribe.frontend.prelude import recorded_prelude
 from gradscribe.frontend.state.dependencies import is_library, is_tool_module
@@ -34,16 +36,18 @@ from gradscribe.frontend.structures.function_objects import captured
 from gradscribe.frontend.structures.run_time_arguments import argument_of
 from gradscribe.frontend.values.values import (
     DictRef,
+    FrontendValue,
     ListRef,
     LocalFunction,
     Ref,
     Static,
     Storage,
     TupleOf,
+    opaque_type,
 )
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Value
-from gradscribe.ir.types import Array, Opaque
+from gradscribe.ir.types import Array
 from gradscribe.primitives import observed
 from gradscribe.primitives.argument_trees import leaves_of
 from gradscribe.primitives.contracts import is_immutable
@@ -51,17 +55,22 @@ from gradscribe.primitives.control import EFFECT
 from gradscribe.primitives.recorded_functions import NotRecordedError, Recorded, Site, unseen
 from gradscribe.primitives.typing import TypeRuleError
 
-Compile = Callable[[Lowering, Any, Any, tuple[Any, ...], dict[str, Any]], Any]
+Given = tuple[tuple[FrontendValue, ...], dict[str, FrontendValue]]
+"""The arguments and keywords of a call."""
+
+Compile = Callable[
+    [Lowering, Any, Any, tuple[FrontendValue, ...], dict[str, FrontendValue]], FrontendValue
+]
 
 
 def call(
     lowering: Lowering,
     node: Any,
     function: FunctionType,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
     compile: Compile,
-) -> Any:
+) -> FrontendValue:
     """A call that is recorded, if it is one of those; otherwise compiled, and noted."""
     recording = lowering.recording
     assert recording is not None
@@ -90,9 +99,9 @@ def typed(
     lowering: Lowering,
     node: Any,
     function: FunctionType,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> Any:
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue | None:
     """A call of a library's function that is not compiled, and that nothing differentiated goes
     into: typed by what it returned in a recorded run. None where that is not known."""
     recording = lowering.recording
@@ -150,9 +159,9 @@ def _record(
     node: Any,
     noted: Call,
     form: observed.Form,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> Any:
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue:
     given = (*arguments, *keywords.values())
     for item in given:
         _refuse_unlike(lowering, node, item)
@@ -195,18 +204,20 @@ def _place_of(
 _KINDS = inspect.Parameter
 
 
-def _part(lowering: Lowering, item: Any, steps: observed.Steps) -> Any:
+def _part(lowering: Lowering, given: Given, steps: observed.Steps) -> FrontendValue:
     """What stands at a place of the arguments of a call."""
-    for step in steps:
-        if isinstance(item, (ListRef, DictRef)):
-            item = lowering.contents[item.storage]
-        item = (item.items if isinstance(item, TupleOf) else item)[step]
+    form, place, *below = steps
+    item: FrontendValue = given[form][place]
+    for step in below:
+        parts = parts_of(item, lowering.contents)
+        assert parts is not None
+        item = parts.by_key()[step]
     return item
 
 
 def _returned(
-    lowering: Lowering, item: Any, form: observed.Form, axes: observed.Axes, given: Any
-) -> Any:
+    lowering: Lowering, item: FrontendValue, form: observed.Form, axes: observed.Axes, given: Given
+) -> FrontendValue:
     """What a call returns whose value is this one: nobody may change it. given: what it is given,
     which it may return itself."""
     if axes.argument is not None:
@@ -215,11 +226,12 @@ def _returned(
         return Static(form.value)
     if isinstance(item, Ref):
         item.storage.read_only = True
-    if not isinstance(form, observed.TupleForm):
+    below = known_items(lowering, item)
+    if below is None or not isinstance(form, observed.TupleForm):
         return item
     items = tuple(
         _returned(lowering, *parts, given)
-        for parts in zip(item.items, form.items, axes.items, strict=True)
+        for parts in zip(below, form.items, axes.items, strict=True)
     )
     if form.cls is tuple:
         return TupleOf(items)
@@ -242,7 +254,9 @@ def _known(lowering: Lowering, tree: Any) -> Iterator[tuple[Affine, int, observe
                     yield length, sample, (steps, number)
 
 
-def _keep(lowering: Lowering, node: Any, noted: Call, given: tuple[Any, ...]) -> frozenset[Storage]:
+def _keep(
+    lowering: Lowering, node: Any, noted: Call, given: tuple[FrontendValue, ...]
+) -> frozenset[Storage]:
     """The arrays that a call is given. Note what it may keep; refuse it where another one may have
     kept what has changed since."""
     recording = lowering.recording
@@ -261,7 +275,7 @@ def _keep(lowering: Lowering, node: Any, noted: Call, given: tuple[Any, ...]) ->
     return frozenset(s for s, contents in reached.items() if isinstance(contents, Value))
 
 
-def _refuse_unlike(lowering: Lowering, node: Any, item: Any) -> None:
+def _refuse_unlike(lowering: Lowering, node: Any, item: FrontendValue) -> None:
     """Refuse to hand over what the called function would find to be another object."""
     if lowering.has_tensors:
         raise _refusal(lowering, node, "it is given a Tensor")
@@ -279,11 +293,11 @@ def _refuse_unlike(lowering: Lowering, node: Any, item: Any) -> None:
         type_ = lowering.value(item).type
         if isinstance(type_, Array) and (type_.spelling, type_.module) != ("numpy", "numpy"):
             raise _refusal(lowering, node, "it is given a Tensor")
-    elif isinstance(item, Value) and _may_hold_anything(item):
+    elif (opaque := opaque_type(item)) and not is_immutable(opaque.cls):
         raise _refusal(lowering, node, "it is given an object of the running program")
 
 
-def _refuse_changing(lowering: Lowering, node: Any, given: tuple[Any, ...]) -> None:
+def _refuse_changing(lowering: Lowering, node: Any, given: tuple[FrontendValue, ...]) -> None:
     """Refuse to hand over a function that leads to memory, or to variables, of the program: what it
     does with them is not seen."""
     called = foreign.all_called(lowering, given)
@@ -308,10 +322,6 @@ def _refuse_changed(lowering: Lowering, node: Any) -> None:
             raise _refusal(
                 lowering, node, "it may read what is changed outside before it is called"
             )
-
-
-def _may_hold_anything(value: Value) -> bool:
-    return isinstance(value.type, Opaque) and not is_immutable(value.type.cls)
 
 
 def _refusal(lowering: Lowering, node: Any, why: str) -> NotRecordedError:

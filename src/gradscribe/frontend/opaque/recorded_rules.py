@@ -10,7 +10,7 @@ from typing import Any
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import TupleOf
+from gradscribe.frontend.values.values import FrontendValue, TupleOf
 from gradscribe.ir.core import Method
 from gradscribe.ir.types import Tuple
 from gradscribe.primitives.control import RUN
@@ -31,8 +31,12 @@ def _push(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 
 def _applied(
-    lowering: Lowering, method: Method, saved: Any, given: tuple[Any, ...], likes: tuple[Any, ...]
-) -> tuple[Any, ...]:
+    lowering: Lowering,
+    method: Method,
+    saved: TupleOf,
+    given: tuple[FrontendValue, ...],
+    likes: tuple[FrontendValue, ...],
+) -> tuple[FrontendValue, ...]:
     """What the pullback gives for these (co)tangents: values of the types of those."""
     types = tuple(lowering.value(like).type for like in likes)
     type_ = types[0] if len(types) == 1 else Tuple(types)

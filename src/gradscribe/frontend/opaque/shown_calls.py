@@ -23,17 +23,16 @@ from gradscribe.frontend.opaque import lent_kinds
 from gradscribe.frontend.state.dependencies import depend, is_library
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
-    DictRef,
+    FrontendValue,
     InstanceRef,
-    ListRef,
     ObjectRef,
     Static,
     Storage,
     TupleOf,
+    opaque_type,
 )
-from gradscribe.ir.core import Method, Value
+from gradscribe.ir.core import Method
 from gradscribe.ir.probing import in_class, is_a, probe
-from gradscribe.ir.types import Opaque
 from gradscribe.primitives import log_calls
 from gradscribe.primitives.contract_kinds import SHOWN, UNKNOWN, Contract
 from gradscribe.primitives.users_code import (
@@ -56,12 +55,15 @@ class Call(NamedTuple):
     runs in it."""
 
     callee: Any
-    arguments: tuple[Any, ...]
+    arguments: tuple[FrontendValue, ...]
     contract: Contract | None = None
 
 
 def seen(
-    lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]
+    lowering: Lowering,
+    callee: Any,
+    arguments: tuple[FrontendValue, ...],
+    keywords: Mapping[str, FrontendValue],
 ) -> Call:
     """How a call is made that others may see: of what is shown to them it is checked that they
     change nothing of that (see `log_calls`)."""
@@ -88,7 +90,7 @@ def seen(
     return Call(callee, arguments)
 
 
-def _note_methods(lowering: Lowering, given: Sequence[Any], name: str) -> None:
+def _note_methods(lowering: Lowering, given: Sequence[FrontendValue], name: str) -> None:
     """Note what objects from outside may change that code in C is given: it may call their methods,
     or those of what they hold, such as a file."""
     objects = list(_objects(lowering, given))
@@ -103,8 +105,8 @@ def _note_methods(lowering: Lowering, given: Sequence[Any], name: str) -> None:
 def is_seen(
     lowering: Lowering,
     function: Any,
-    given: Sequence[Any],
-    receiver: Any = None,
+    given: Sequence[FrontendValue],
+    receiver: FrontendValue | None = None,
     shower: Any = None,
 ) -> bool:
     """Whether code of the user's runs in this call, of which it is noted then what it may change.
@@ -143,7 +145,7 @@ def watch_operations(lowering: Lowering) -> None:
         depend(lowering, AccessPath(np.geterrcall), found, "shows")
 
 
-def note_texts(lowering: Lowering, given: Sequence[Any]) -> None:
+def note_texts(lowering: Lowering, given: Sequence[FrontendValue]) -> None:
     """Note what may be changed where a text is made of these values."""
     objects = list(_objects(lowering, given))
     around = {cls for cls, _ in objects}
@@ -152,7 +154,7 @@ def note_texts(lowering: Lowering, given: Sequence[Any]) -> None:
             outside_reach.note_objects(lowering, found if target is None else [target], "__str__")
 
 
-def _objects(lowering: Lowering, items: Iterable[Any]) -> Iterator[tuple[type, Any]]:
+def _objects(lowering: Lowering, items: Iterable[FrontendValue]) -> Iterator[tuple[type, Any]]:
     """The classes of the objects in these values, and those objects that are known: the ones from
     outside."""
     pending, seen = list(items), set[Storage]()
@@ -160,15 +162,15 @@ def _objects(lowering: Lowering, items: Iterable[Any]) -> Iterator[tuple[type, A
         item = pending.pop()
         if isinstance(item, TupleOf):
             pending += item.items
-        elif isinstance(item, (ListRef, DictRef, InstanceRef)):
+        elif lent_kinds.is_container(item):
             if item.storage not in seen:
                 seen.add(item.storage)
                 pending += lent_kinds.KINDS[type(item)].parts_of(lowering, item).values()
                 yield from [(item.cls, None)] if isinstance(item, InstanceRef) else ()
         elif isinstance(item, ObjectRef):
             yield from _within(item.target)
-        elif isinstance(item, Value) and isinstance(item.type, Opaque) and item.type.cls:
-            yield item.type.cls, None
+        elif (type_ := opaque_type(item)) and type_.cls:
+            yield type_.cls, None
 
 
 def _within(target: Any) -> Iterator[tuple[type, Any]]:

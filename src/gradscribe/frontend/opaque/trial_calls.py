@@ -11,13 +11,14 @@ import inspect
 import re
 import types
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Ref, Static, TupleOf, scalar_type
+from gradscribe.frontend.values.values import FrontendValue, Ref, Static, TupleOf, scalar_type
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.known import all_known
 from gradscribe.ir.probing import probe
@@ -26,7 +27,10 @@ from gradscribe.primitives.typing import type_of
 
 
 def type_on_trial(
-    lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+    lowering: Lowering,
+    callee: Any,
+    arguments: tuple[FrontendValue, ...],
+    keywords: Mapping[str, FrontendValue],
 ) -> Type | None:
     """The type of the result, as a call on sampled integers and small arrays tells it."""
     exact = all(isinstance(item, Static) for item in (*arguments, *keywords.values()))
@@ -34,7 +38,10 @@ def type_on_trial(
 
 
 def tried(
-    lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+    lowering: Lowering,
+    callee: Any,
+    arguments: tuple[FrontendValue, ...],
+    keywords: Mapping[str, FrontendValue],
 ) -> Any:
     """What such a call gives; None where it raises, or gives numbers of another type for arrays of
     other numbers, as `np.emath.sqrt` does. The lengths that are not known are tried as 2, and as
@@ -89,7 +96,7 @@ def _far_away(sample: Any, kinds: str) -> Any:
     return (-4 * sample).astype(sample.dtype) if is_signed else sample
 
 
-def _holds_integers(lowering: Lowering, item: Any) -> bool:
+def _holds_integers(lowering: Lowering, item: FrontendValue) -> bool:
     """Whether an argument is, or holds, an array of integers that are not known."""
     if isinstance(item, TupleOf):
         return any(_holds_integers(lowering, below) for below in item.items)
@@ -109,16 +116,17 @@ _TRIED = 64
 """A length up to which a call costs little."""
 
 
-def made(lowering: Lowering, result: Any, tried: Any) -> Any:
+def made(lowering: Lowering, result: FrontendValue, tried: Any) -> FrontendValue:
     """A result, with names for its items as the one on trial has them, which may stand for it."""
     _remember(lowering, result, tried)
-    fields = probe(type(tried), "_fields") if isinstance(result, TupleOf) else None
-    if isinstance(fields, tuple) and len(fields) == len(result.items):
-        return TupleOf(result.items, type(tried))
+    if isinstance(result, TupleOf):
+        fields = probe(type(tried), "_fields")
+        if isinstance(fields, tuple) and len(fields) == len(result.items):
+            return TupleOf(result.items, type(tried))
     return result
 
 
-def _remember(lowering: Lowering, result: Any, tried: Any) -> None:
+def _remember(lowering: Lowering, result: FrontendValue, tried: Any) -> None:
     if isinstance(result, TupleOf):
         for item, sample in zip(result.items, tried, strict=True):
             _remember(lowering, item, sample)
@@ -130,7 +138,7 @@ class NoSampleError(Exception):
     """There is nothing that could stand for a value."""
 
 
-def sampled(lowering: Lowering, item: Any, length: int = 2) -> Any:
+def sampled(lowering: Lowering, item: FrontendValue, length: int = 2) -> Any:
     """A value of the same type; integers that are known in the specializing call, as there."""
     if isinstance(item, Static):
         return item.value

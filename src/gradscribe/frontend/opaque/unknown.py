@@ -12,7 +12,8 @@ from __future__ import annotations
 import operator
 import sys
 import time
-from typing import Any, NoReturn
+from collections.abc import Mapping
+from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
 
@@ -34,9 +35,11 @@ from gradscribe.frontend.structures.run_time_arguments import argument_of
 from gradscribe.frontend.values import texts
 from gradscribe.frontend.values.iterations import Iteration
 from gradscribe.frontend.values.values import (
+    FrontendValue,
     ObjectRef,
     Static,
     TupleOf,
+    opaque_type,
 )
 from gradscribe.ir.core import Method, Primitive, Value
 from gradscribe.ir.probing import probe
@@ -83,14 +86,18 @@ _PROGRAMS = (eval, exec, compile)
 _HANDLED = (sys.exc_info, *available(sys, "exception"))
 
 
-def is_opaque(item: Any) -> bool:
+def is_opaque(item: FrontendValue) -> TypeGuard[Value]:
     """Whether nothing is known of a run-time value, or its class at most."""
-    return isinstance(item, Value) and isinstance(item.type, Opaque)
+    return opaque_type(item) is not None
 
 
 def call(
-    lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> Any:
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    arguments: tuple[FrontendValue, ...],
+    keywords: Mapping[str, FrontendValue],
+) -> FrontendValue:
     """A call of a function without rule and source, at run time."""
     name = probe(callee, "__qualname__") or probe(callee, "__name__", repr(callee))
     given = (*arguments, *keywords.values())
@@ -138,11 +145,10 @@ def as_it_is(lowering: Lowering, value: Value) -> Value:
     array of what is in that now."""
     if not foreign.may_lead_to_memory(lowering, [value]):
         return value
-    found: Value = emit(lowering, np.asarray, (value,), {}, Opaque(np.ndarray))
-    return found
+    return lowering.value(emit(lowering, np.asarray, (value,), {}, Opaque(np.ndarray)))
 
 
-def _of_scipy(callee: Any, keywords: dict[str, Any]) -> Type | None:
+def _of_scipy(callee: Any, keywords: Mapping[str, FrontendValue]) -> Type | None:
     """What roots and integrals of SciPy are: floats, and an integral one with its error."""
     name = probe(callee, "__name__")
     if folded_calls.module_of(callee) != "scipy" or not _PLAIN.issuperset(keywords):
@@ -192,12 +198,12 @@ def _refuse_by_name(lowering: Lowering, node: Any, callee: Any, name: str) -> No
 def emit(
     lowering: Lowering,
     callee: Any,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
+    arguments: tuple[FrontendValue, ...],
+    keywords: Mapping[str, FrontendValue],
     type_: Type,
     primitive: Primitive = EFFECT,
     contract: Contract = HOLDS,
-) -> Any:
+) -> FrontendValue:
     """Append a call whose result has this type. Of an object that may lead to memory which unread
     code has kept, it is one of those that may use that; and one that gives an object, or changes
     one, may let that hold what it is given. contract: what is known of that."""
@@ -220,7 +226,8 @@ def emit(
         "keywords": {key: argument_of(lowering, item, made) for key, item in keywords.items()},
         "type": type_,
     }
-    return lowering.wrap(lowering.emit(primitive, tree, callee))
+    found: FrontendValue = lowering.wrap(lowering.emit(primitive, tree, callee))
+    return found
 
 
 def _is_known(callee: Any) -> bool:
@@ -250,8 +257,8 @@ def _refuse_compiled(lowering: Lowering, node: Any, target: Any) -> NoReturn:
 
 
 def method_of_number(
-    lowering: Lowering, receiver: Any, name: str, arguments: tuple[Any, ...]
-) -> Any:
+    lowering: Lowering, receiver: FrontendValue, name: str, arguments: tuple[FrontendValue, ...]
+) -> FrontendValue | None:
     """`n.bit_length()` and the like; None if there is no such method without derivative."""
     callee = operator.methodcaller(name)
     type_ = trial_calls.type_on_trial(lowering, callee, (receiver,), {}) if not arguments else None
@@ -268,11 +275,11 @@ def method_of_number(
 def method(
     lowering: Lowering,
     node: Any,
-    receiver: Any,
+    receiver: FrontendValue,
     name: str,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> Any:
+    arguments: tuple[FrontendValue, ...],
+    keywords: Mapping[str, FrontendValue],
+) -> FrontendValue:
     """`receiver.name(…)` of an object that is only known at run time."""
     given = (*arguments, *keywords.values())
     if node is not lowering.statement.discarded and any(
@@ -299,32 +306,37 @@ def method(
     calls_back = foreign.calls_back(Method(name), given)
     is_leading = node is not lowering.statement.discarded and foreign.leads(Opaque(), contract)
     if not contract.is_pure or calls_back or is_leading:
-        given = ((receiver, *arguments), keywords)
-        return foreign.call(lowering, node, Method(name), given, Opaque(), contract)
+        every = ((receiver, *arguments), keywords)
+        return foreign.call(lowering, node, Method(name), every, Opaque(), contract)
     arguments = (receiver, *arguments)
     return emit(lowering, Method(name), arguments, keywords, Opaque(), contract=PURE)
 
 
-def _class_of(receiver: Any) -> type | None:
+def _class_of(receiver: FrontendValue) -> type | None:
     """The class of an object of the running program, if it is known."""
     if isinstance(receiver, ObjectRef):
         return type(receiver.target)
-    return receiver.type.cls if is_opaque(receiver) else None
+    type_ = opaque_type(receiver)
+    return None if type_ is None else type_.cls
 
 
-def asked(lowering: Lowering, callee: Any, arguments: tuple[Any, ...], type_: Type) -> Any:
+def asked(
+    lowering: Lowering, callee: Any, arguments: tuple[FrontendValue, ...], type_: Type
+) -> FrontendValue | None:
     """What a function tells of an object that is only known at run time, as `np.ndim` does: it is
     asked there. None for what is known when the function is compiled."""
     known = arguments[0]
     return emit(lowering, callee, arguments, {}, type_) if is_opaque(known) else None
 
 
-def attribute(lowering: Lowering, owner: Value, name: str) -> Any:
+def attribute(lowering: Lowering, owner: Value, name: str) -> FrontendValue:
     """`owner.name` of an object that is only known at run time."""
     return emit(lowering, getattr, (owner, Static(name)), {}, Opaque())
 
 
-def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...]) -> Any:
+def operate(
+    lowering: Lowering, node: Any, callee: Any, operands: tuple[FrontendValue, ...]
+) -> FrontendValue:
     """An operator, some operands of which are opaque."""
     if any(may_vary(lowering, item) for item in operands):
         refuse(lowering, node)
@@ -334,16 +346,13 @@ def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...
     return emit(lowering, callee, operands, {}, Opaque())
 
 
-def may_run(item: Any) -> bool:
+def may_run(item: FrontendValue) -> bool:
     """Whether an operator, or a look at an attribute, may run any code: the methods of an object of
     which no more is known than its class. (Of NumPy's and Python's own classes they only compute.)
     """
-    if isinstance(item, ObjectRef):
-        cls: type | None = type(item.target)
-    elif is_opaque(item):
-        cls = item.type.cls
-    else:
+    if not is_opaque(item) and not isinstance(item, ObjectRef):
         return False
+    cls = _class_of(item)
     return not is_immutable(cls) and cls not in (list, tuple, dict, set, bytearray)
 
 
@@ -357,7 +366,7 @@ IN_PLACE = {
 """The operators by which `a op= b` changes an object, if that can be changed."""
 
 
-def shown(lowering: Lowering, text: Static, values: Any) -> Any:
+def shown(lowering: Lowering, text: Static, values: FrontendValue) -> FrontendValue:
     """`text % values`."""
     items = values.items if isinstance(values, TupleOf) else ()
     known = tuple(item.value for item in items if instances.is_folded(item))
@@ -367,8 +376,11 @@ def shown(lowering: Lowering, text: Static, values: Any) -> Any:
 
 
 def _in_text(
-    lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> Any:
+    lowering: Lowering,
+    callee: Any,
+    arguments: tuple[FrontendValue, ...],
+    keywords: Mapping[str, FrontendValue],
+) -> FrontendValue:
     """A text that shows values; nobody expects a derivative of it."""
     arguments = tuple(
         lowering.listed(None, (item,), {}) if isinstance(item, Iteration) else item

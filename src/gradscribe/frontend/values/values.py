@@ -20,7 +20,7 @@ import numpy as np
 from gradscribe.frontend.interface import AccessPath
 from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.statics import CONSTANTS, same_static
-from gradscribe.ir.types import Scalar, Undefined
+from gradscribe.ir.types import Opaque, Scalar, Undefined
 
 FrontendValue: TypeAlias = (
     "Value | Static | Ref | TupleOf | ListRef | DictRef | InstanceRef | ObjectRef | LocalFunction"
@@ -415,6 +415,11 @@ def is_undefined(item: object) -> TypeGuard[Unbound | Value]:
     return isinstance(item, Unbound) or (
         isinstance(item, Value) and isinstance(item.type, Undefined)
     )
+
+
+def opaque_type(item: object) -> Opaque | None:
+    """The type of an object that only the run tells; None of all else."""
+    return item.type if isinstance(item, Value) and isinstance(item.type, Opaque) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,11 +81,11 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute of an object from outside that may be stored to. contents: as it was given."""
+    """An attribute of an object from outside that may be stored to. before: as it was given."""
 
     cell: Cell
     owner: AccessPath
-    contents: Mapping[str, FrontendValue]
+    before: FrontendValue
 
 
 def attributes_of(
@@ -96,7 +96,7 @@ def attributes_of(
         if isinstance(below, InstanceRef):
             owner = AccessPath(root.root, (*root.steps, *steps))
             for cell in below.cells.values():
-                yield Attribute(cell, owner, contents[cell])
+                yield Attribute(cell, owner, _held_by(cell, contents))
 
 
 def given_by(
@@ -257,15 +257,19 @@ def _stored(
 ) -> Iterator[tuple[Attribute, FrontendValue]]:
     """The attributes that hold something else at the end, and what."""
     found = [
-        Attribute(cell, owner, lowering.outside.entered[cell])
+        Attribute(cell, owner, _held_by(cell, lowering.outside.entered))
         for cell, owner in lowering.outside.owners.items()
     ]
     for attribute in (*attributes, *found):
-        name = attribute.cell.name
-        before = attribute.contents.get(name, _NOTHING)
-        now = lowering.contents.get(attribute.cell, attribute.contents).get(name, _NOTHING)
+        cell, before = attribute.cell, attribute.before
+        now = _held_by(cell, lowering.contents) if cell in lowering.contents else before
         if now is not before and not (isinstance(now, Unbound) and isinstance(before, Unbound)):
             yield attribute, now
+
+
+def _held_by(cell: Cell, contents: Contents) -> FrontendValue:
+    held = contents[cell]
+    return held.get(cell.name, _NOTHING) if isinstance(held, dict) else _NOTHING
 
 
 _NOTHING = Unbound("")

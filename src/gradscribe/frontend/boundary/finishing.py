@@ -85,8 +85,8 @@ def _tell_apart(lowering: Lowering, changed: set[int]) -> None:
     outside = lowering.outside
     objects = []
     for capture, _ in outside.captures:
-        found = outside.captured[capture.path.place]
-        storage: Storage | None = getattr(found, "storage", None)
+        captured = outside.captured[capture.path.place]
+        storage: Storage | None = getattr(captured, "storage", None)
         objects.append(None if storage is None else outside.memory.get(storage))
     for number in changed & set(range(len(objects))):
         path = outside.captures[number][0].path

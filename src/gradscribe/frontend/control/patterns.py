@@ -23,6 +23,7 @@ from gradscribe.frontend.joins.splitting import resolved
 from gradscribe.frontend.kinds import static_values
 from gradscribe.frontend.memory import kept_variables, outside
 from gradscribe.frontend.memory.sequences import new_list
+from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.class_attributes import depend_on_class
 from gradscribe.frontend.structures.instances import class_of, is_object
@@ -38,7 +39,6 @@ from gradscribe.frontend.values.values import (
     TupleOf,
     ViewOf,
     is_number,
-    opaque_type,
 )
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import probe
@@ -195,13 +195,12 @@ def _no_match(lowering: Lowering, pattern: Any, item: Any, taken_apart: type) ->
     """False of what a pattern for sequences or mappings does not match; other objects that Python
     takes apart, or may, are refused."""
     cls: type | None
-    opaque = opaque_type(item)
     if isinstance(item, Range):
         cls = range
     elif is_object(item):
         cls = class_in_python(item) or class_of(item)
-    elif opaque is not None:
-        cls = opaque.cls or taken_apart
+    elif unknown.is_opaque(item):
+        cls = unknown.class_at_run_time(item) or taken_apart
     else:
         cls = type(item.value) if isinstance(item, Static) else None
     found = cls is not None and introspection.is_subclass(lowering, pattern, cls, taken_apart)

@@ -32,7 +32,15 @@ from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes, protocols
 from gradscribe.frontend.structures.indices import step_of
 from gradscribe.frontend.values import texts
-from gradscribe.frontend.values.values import BoundMethod, DictRef, Either, ListRef, Ref, Static
+from gradscribe.frontend.values.values import (
+    BoundMethod,
+    DictRef,
+    Either,
+    FrontendValue,
+    ListRef,
+    Ref,
+    Static,
+)
 from gradscribe.ir.types import is_complex
 
 
@@ -240,10 +248,12 @@ def _augment_item(lowering: Lowering, node: Any, owner: Any, callee: Any, place:
     old = read_item(lowering, node, owner, place)
     if isinstance(owner, Ref) and getattr(owner, "array", None) is None:
         view = part_of(owner, step_of(lowering, node, place))
-        item = lowering.expression(node.value)
-        for_each_kind(
-            lowering, node, (item,), lambda one: augment(lowering, node, view, callee, one)
-        )
+
+        def changed_by(item: FrontendValue) -> Static:
+            augment(lowering, node, view, callee, item)
+            return Static(None)
+
+        for_each_kind(lowering, node, (lowering.expression(node.value),), changed_by)
         return
     always = not isinstance(owner, (ListRef, DictRef)) or isinstance(place, slice)
     store = functools.partial(store_item, lowering, node, owner, place)

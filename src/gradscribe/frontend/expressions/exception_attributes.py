@@ -12,7 +12,7 @@ from typing import Any
 from gradscribe.frontend.kinds import varying
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Static, TupleOf, opaque_type
+from gradscribe.frontend.values.values import Static, TupleOf
 from gradscribe.ir.core import Value, map_operands
 from gradscribe.ir.types import Scalar
 from gradscribe.primitives.raising import makes_exception
@@ -20,8 +20,7 @@ from gradscribe.primitives.raising import makes_exception
 
 def is_exception(item: Any) -> bool:
     """Whether this is an exception that is made at run time."""
-    type_ = opaque_type(item)
-    cls = None if type_ is None else type_.cls
+    cls = unknown.class_at_run_time(item)
     return isinstance(cls, type) and issubclass(cls, BaseException)
 
 

@@ -23,7 +23,7 @@ from gradscribe.frontend.state.interruptions import (
 )
 from gradscribe.frontend.state.knowledge import State
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Static, Unbound
+from gradscribe.frontend.values.values import FrontendValue, Items, Static, Unbound
 from gradscribe.ir.core import Block, Location, Operation, Value
 from gradscribe.ir.types import BOOL, Array, Scalar
 from gradscribe.primitives.conditions import assumed_outcome, bounds_of
@@ -31,20 +31,21 @@ from gradscribe.primitives.control import EFFECT, RAISE
 from gradscribe.primitives.registry import PRIMITIVES
 
 _Key = TypeVar("_Key")
+_Item = TypeVar("_Item")
 
 
 def conditional(
     lowering: Lowering,
     node: Any,
     condition: Value,
-    then: Callable[[], Any],
-    otherwise: Callable[[], Any],
-) -> Any:
+    then: Callable[[], FrontendValue],
+    otherwise: Callable[[], FrontendValue],
+) -> FrontendValue:
     """The value of an expression that evaluates one of two expressions."""
     key = "value of the expression"
     names = lowering.frame.names
 
-    def side(evaluate: Callable[[], Any]) -> Callable[[], None]:
+    def side(evaluate: Callable[[], FrontendValue]) -> Callable[[], None]:
         def run() -> None:
             lowering.frame.names[key] = evaluate()
 
@@ -190,23 +191,28 @@ def attempt(
 def _take_no_part(before: State, first: State, second: State) -> None:
     """Let a state that nothing comes after have no values where the other differs from the one
     before."""
-    _leave_out(before.names, first.names, second.names)
-    _leave_out(before.contents, first.contents, second.contents)
+    _leave_out(before.names, first.names, second.names, lambda item: Unbound.on_one_path())
+    _leave_out(before.contents, first.contents, second.contents, _without_values)
 
 
-def _leave_out(before: Mapping[_Key, Any], now: Mapping[_Key, Any], last: dict[_Key, Any]) -> None:
-    nothing = Unbound.on_one_path()
+def _leave_out(
+    before: Mapping[_Key, _Item],
+    now: Mapping[_Key, _Item],
+    last: dict[_Key, _Item],
+    without_values: Callable[[_Item], _Item],
+) -> None:
     for key in last.keys() - now.keys():
         del last[key]
     for key, item in now.items():
         if key in before and before[key] is item:
             last[key] = item
         elif key not in last or last[key] is not item:
-            last[key] = _without_values(item, nothing)
+            last[key] = without_values(item)
 
 
-def _without_values(contents: Any, nothing: Unbound) -> Any:
+def _without_values(contents: FrontendValue | Items) -> FrontendValue | Items:
     """Contents of the same structure: of a list or tuple, of a dict or object, or one value."""
+    nothing = Unbound.on_one_path()
     if isinstance(contents, tuple):
         return (nothing,) * len(contents)
     if isinstance(contents, dict):

@@ -7,6 +7,7 @@ apart into leaves; a leaf becomes an initial value, a body parameter, a yield an
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
@@ -18,14 +19,16 @@ from gradscribe.frontend.joins.told_apart import WHICH
 from gradscribe.frontend.kinds import kinds
 from gradscribe.frontend.kinds.kinds import kind_of
 from gradscribe.frontend.memory import aliasing, kept_memory, places
-from gradscribe.frontend.memory.carried_parts import held, is_memory, reached
+from gradscribe.frontend.memory.carried_parts import is_memory, reached
 from gradscribe.frontend.state.carried_entry import Entry, Path, flag_of, leaf_name
 from gradscribe.frontend.state.frame import NOT_BROKEN, NOT_RETURNED, RETURN_VALUE
 from gradscribe.frontend.values.values import (
     Cell,
     Choice,
+    FrontendValue,
     Kind,
     Ref,
+    Reference,
     Static,
     Storage,
     Unbound,
@@ -54,10 +57,10 @@ class Carried(FixedPoint):
         self.overlaps.share(self.entries, self._start)
         for entry in self.entries:
             start = self._start(entry.key)
-            if entry.mode == "leaves":
-                self._choose_mode(entry, start)
+            if entry.mode == "leaves" and not is_memory(entry.key):
+                self._choose_mode(entry)
             if entry.mode == "either":
-                inits += self._either_inits(entry, start)
+                inits += self._either_inits(entry)
                 continue
             leaves = (
                 None if entry.mode in _WITHOUT_START else leaves_of(self.lowering, start, entry)
@@ -106,17 +109,18 @@ class Carried(FixedPoint):
             types = list(map(self.lengths.first, self.apart.types))
             self.entries += same or [Entry(WHICH, "either", types, choice=self.apart.choice)]
 
-    def _choose_mode(self, entry: Entry, start: Any) -> None:
+    def _choose_mode(self, entry: Entry) -> None:
+        start = self._bound(self.entry, entry.key)
         kind = kind_of(self.lowering, start, self.entry.contents)
-        if isinstance(kind, Choice) and not is_memory(entry.key):
+        if isinstance(kind, Choice):
             entry.mode, entry.choice, entry.types = "either", kind, None
         is_static = isinstance(kind, Kind) and kind.name == "static" and isinstance(start, Static)
         if is_static or (isinstance(start, Ref) and entry.key in self._in_place):
             entry.mode, entry.types = "object", []
 
-    def _either_inits(self, entry: Entry, start: Any) -> list[Value]:
+    def _either_inits(self, entry: Entry) -> list[Value]:
         assert entry.choice is not None
-        leaves = kinds.leaves(self.lowering, start, entry.choice)
+        leaves = kinds.leaves(self.lowering, self._bound(self.entry, entry.key), entry.choice)
         if leaves is None and entry.key == RETURN_VALUE:
             leaves = [None] * len(
                 entry.types or ()
@@ -221,7 +225,7 @@ class Carried(FixedPoint):
             unbound = Unbound(entry.reason or reason, (self, entry), raises=not entry.reason)
             self._bind_item(entry.key, unbound)
 
-    def _bind_item(self, key: Any, item: Any) -> None:
+    def _bind_item(self, key: Any, item: FrontendValue) -> None:
         """Bind a name, or the attribute of an object."""
         if isinstance(key, Cell):
             self.lowering.contents[key] = {key.name: item}
@@ -234,19 +238,21 @@ class Carried(FixedPoint):
         else:
             self.lowering.frame.names[key] = item
 
-    def _rebind(self, entry: Entry, values: Any) -> None:
-        start = self._start(entry.key)
-        if entry.mode == "either":
-            self._rebind_either(entry, start, values)
-        elif is_memory(entry.key):
-            self.lowering.contents[entry.key] = self._rebuilding.value(start, entry, values)
+    def _rebind(self, entry: Entry, values: Iterator[Value]) -> None:
+        if is_memory(entry.key):
+            start = self._start(entry.key)
+            self.lowering.contents[entry.key] = self._rebuilding.held(start, entry, values)
+        elif entry.mode == "either":
+            self._rebind_either(entry, values)
         else:
+            start = self._bound(self.entry, entry.key)
             self._bind_item(entry.key, self._rebuilding.value(start, entry, values))
 
-    def _rebind_either(self, entry: Entry, start: Any, values: Any) -> None:
+    def _rebind_either(self, entry: Entry, values: Iterator[Value]) -> None:
         assert entry.choice is not None
         self.lowering.variants.exist = True
-        starts: dict[Path, list[Any]] = {}
+        starts: dict[Path, list[Reference]] = {}
+        start = self._bound(self.entry, entry.key)
         for path, item in reached(self.lowering, entry.key, start):
             starts.setdefault(path, []).append(item)
         either = kinds.rebuilt(
@@ -310,7 +316,7 @@ class Carried(FixedPoint):
         """The type and name of each leaf."""
         return [(t, leaf_name(entry.key)) for entry in self.entries for t in entry.types or ()]
 
-    def exit_flags(self) -> list[Any]:
+    def exit_flags(self) -> list[bool | Value]:
         """The flags at the end of the body that may be cleared, for `again`."""
         return [flag for flag in (self.broken, self.returned) if flag is not True]
 
@@ -336,7 +342,7 @@ class Carried(FixedPoint):
                 again = lowering.emit(PRIMITIVES[operator.and_], tree, operator.and_)
         return values, again
 
-    def leave(self, results: list[Value]) -> Any:
+    def leave(self, results: list[Value]) -> FrontendValue:
         """Bind the results in the state after the loop; the flag "was not left by break"."""
         lowering = self.lowering
         self._rebuilding = Rebuilding(self.lowering, self.end_state)
@@ -345,7 +351,7 @@ class Carried(FixedPoint):
             values = iter([next(taken) for _ in entry.types or ()])
             if entry.mode == "object":
                 continue
-            start = self._start(entry.key)
+            start = self._bound(self.entry, entry.key)
             if isinstance(start, Unbound) and start.loop is not None:
                 start.loop[1].survives = True  # if there is no iteration
             if entry.mode != "late":
@@ -366,21 +372,21 @@ class Carried(FixedPoint):
         self.handles.take()
         return lowering.frame.names.pop(NOT_BROKEN, Static(self.broken is True))
 
-    def _final(self, entry: Entry) -> Any:
-        """What the body leaves behind."""
-        return held(self.end_state.names, self.end_state.contents, entry.key)
+    def _final(self, entry: Entry) -> FrontendValue:
+        """What the body leaves a name or attribute with."""
+        return self._bound(self.end_state, entry.key)
 
-    def replaced(self, live: frozenset[str] | None) -> dict[str, Any]:
+    def replaced(self, live: frozenset[str] | None) -> dict[str, FrontendValue]:
         """The names that each iteration binds to something of another kind than before the loop,
         with what they are then: of those that are read after the loop."""
         return {
             entry.key: start
             for entry in self.entries
             if entry.mode == "late" and isinstance(entry.key, str) and entry.key in (live or ())
-            if not isinstance(start := self._start(entry.key), Unbound)
+            if not isinstance(start := self._bound(self.entry, entry.key), Unbound)
         }
 
-    def stored_first(self) -> dict[Cell, Any]:
+    def stored_first(self) -> dict[Cell, FrontendValue]:
         """The attributes that an object has from an iteration, and does not have before the
         loop."""
         return {
@@ -390,7 +396,7 @@ class Carried(FixedPoint):
             if isinstance(self._start(entry.key), Unbound)
         }
 
-    def told_apart(self, live: frozenset[str] | None) -> dict[str, Any]:
+    def told_apart(self, live: frozenset[str] | None) -> dict[str, FrontendValue]:
         """The names that each iteration binds to other arrays than before the loop, with those: of
         those that are read after it."""
         if not aliasing.tells_apart(self.lowering):

@@ -22,17 +22,20 @@ from gradscribe.frontend.joins.told_apart import ToldApart
 from gradscribe.frontend.kinds import kinds
 from gradscribe.frontend.kinds.kinds import kind_of
 from gradscribe.frontend.kinds.number_classes import may_hold_integers
-from gradscribe.frontend.memory.carried_parts import held
+from gradscribe.frontend.memory.carried_parts import bound, held
 from gradscribe.frontend.memory.contiguity import is_contiguous
 from gradscribe.frontend.memory.scope import read_late
 from gradscribe.frontend.state.carried_entry import Entry, leaf_name
 from gradscribe.frontend.state.frame import RETURN_VALUE
+from gradscribe.frontend.state.knowledge import State
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values import texts
 from gradscribe.frontend.values.values import (
     Cell,
     Choice,
     Either,
+    FrontendValue,
+    Items,
     Kind,
     ListRef,
     Ref,
@@ -84,8 +87,8 @@ class FixedPoint:
         self.entry = lowering.fork()
         self.keep_broken = keep_broken
         self.entries: list[Entry] = [Entry(name) for name in names]
-        self.broken: Any = True
-        self.returned: Any = True
+        self.broken: bool | Value = True
+        self.returned: bool | Value = True
         self.counter = counter
         self.lengths = CarriedTypes(lowering.builder.facts, counter)
         self._parameters: dict[Any, list[Value]] = {}
@@ -101,8 +104,12 @@ class FixedPoint:
         self.opened: list[Storage] = []
         self._rebuilding = Rebuilding(lowering, self.entry)
 
-    def _start(self, key: Any) -> Any:
+    def _start(self, key: Any) -> FrontendValue | Items:
         return held(self.entry.names, self.entry.contents, key)
+
+    def _bound(self, state: State, key: str | Cell) -> FrontendValue:
+        """What a name or attribute is bound to in a state."""
+        return bound(state.names, state.contents, key)
 
     def _start_undefined(self, entry: Entry, types: list[Type]) -> None:
         if any(isinstance(type_, Sequence) for type_ in types):
@@ -158,20 +165,21 @@ class FixedPoint:
     def _carry_kinds(self, entry: Entry) -> None:
         """Carry a flag that tells what a name is: as before the first iteration, or as after
         one."""
-        start = kind_of(self.lowering, self._start(entry.key), self.entry.contents)
-        if start is None or entry.found is None:
+        start = self._bound(self.entry, entry.key)
+        kind = kind_of(self.lowering, start, self.entry.contents)
+        if kind is None or entry.found is None:
             self._refuse(entry)
-        assert start is not None and entry.found is not None
-        entry.mode, entry.choice, entry.types = "either", kinds.either(entry.found, start), None
+        assert kind is not None and entry.found is not None
+        entry.mode, entry.choice, entry.types = "either", kinds.either(entry.found, kind), None
         first = len(entry.found_types) - kinds.leaf_count(kinds.last(entry.found))
         before, others = entry.found_types[:first], entry.found_types[first:]
-        entry.types = [*before, BOOL, *others, *[Never()] * kinds.leaf_count(start)]
-        if isinstance(entry.found, Choice) and kinds.covers(entry.found, start):
+        entry.types = [*before, BOOL, *others, *[Never()] * kinds.leaf_count(kind)]
+        if isinstance(entry.found, Choice) and kinds.covers(entry.found, kind):
             entry.choice, entry.types = entry.found, entry.found_types
 
-    def _note_end(self, entry: Entry, end: Any) -> None:
+    def _note_end(self, entry: Entry, end: FrontendValue | Items) -> None:
         """Remember what an iteration leaves a name with, in case the next one needs to know."""
-        if isinstance(end, Unbound):
+        if isinstance(end, (Unbound, tuple, dict)):
             return
         kind = self._kind(end)
         leaves = None if kind is None else kinds.leaves(self.lowering, end, kind)
@@ -181,10 +189,10 @@ class FixedPoint:
                 self.lengths.first(leaf.type) if leaf else Never() for leaf in leaves
             ]
 
-    def _kind(self, item: Any) -> Kind | Choice | None:
+    def _kind(self, item: FrontendValue) -> Kind | Choice | None:
         return kind_of(self.lowering, item, self.lowering.contents)
 
-    def _end(self, key: Any) -> Any:
+    def _end(self, key: Any) -> FrontendValue | Items:
         return held(self.lowering.frame.names, self.lowering.contents, key)
 
     def _settle_entry(self, entry: Entry) -> bool:
@@ -192,7 +200,7 @@ class FixedPoint:
         if entry.mode in ("object", "probe"):
             return self._settle_object(entry, start, end)
         if entry.mode == "either":
-            return self._settle_either(entry, end)
+            return self._settle_either(entry)
         if self._restructure(entry, start, end):
             return False
         is_unbound = isinstance(end, Unbound) or not is_like(
@@ -208,7 +216,9 @@ class FixedPoint:
             return False
         return self._join(entry, leaves) and self._assumed_rightly(entry, leaves)
 
-    def _settle_late(self, entry: Entry, end: Any, leaves: list[Value] | None) -> bool:
+    def _settle_late(
+        self, entry: Entry, end: FrontendValue | Items, leaves: list[Value] | None
+    ) -> bool:
         """A name that an iteration binds before it reads it, if it does."""
         if self._survives(entry) and not self._is_never_bound(entry, end):
             self._note_end(entry, end)
@@ -241,19 +251,22 @@ class FixedPoint:
         if entry.key == RETURN_VALUE:
             entry.mode, entry.choice, entry.types = "either", entry.found, entry.found_types
             return True
-        has_start = kind_of(self.lowering, self._start(entry.key), self.entry.contents) is not None
+        start = self._bound(self.entry, entry.key)
+        has_start = kind_of(self.lowering, start, self.entry.contents) is not None
         if has_start and self._is_live(entry):
             self._carry_kinds(entry)
             return True
         return False
 
-    def _is_never_bound(self, entry: Entry, end: Any) -> bool:
+    def _is_never_bound(self, entry: Entry, end: FrontendValue | Items) -> bool:
         """Whether a name has no value before the loop, nor after an iteration: a loop in the body
         that would bind it makes no iteration."""
         start = self._start(entry.key)
         return all(isinstance(item, Unbound) and not item.mixed for item in (start, end))
 
-    def _settle_object(self, entry: Entry, start: Any, end: Any) -> bool:
+    def _settle_object(
+        self, entry: Entry, start: FrontendValue | Items, end: FrontendValue | Items
+    ) -> bool:
         """A name that was bound to one object, or left out, for finding out what an iteration
         makes."""
         self.ends[entry.key] = []
@@ -278,8 +291,9 @@ class FixedPoint:
             self._carry_both(entry)
         return False
 
-    def _settle_either(self, entry: Entry, end: Any) -> bool:
+    def _settle_either(self, entry: Entry) -> bool:
         assert entry.choice is not None
+        end = bound(self.lowering.frame.names, self.lowering.contents, entry.key)
         kind = self._kind(end)
         leaves = None if kind is None else kinds.leaves(self.lowering, end, entry.choice)
         if leaves is None:
@@ -306,7 +320,7 @@ class FixedPoint:
             settled = self._assumed_rightly(entry, ends)
         return settled
 
-    def _new_alternative(self, entry: Entry, end: Any) -> Any:
+    def _new_alternative(self, entry: Entry, end: FrontendValue) -> FrontendValue | None:
         """The one alternative of what an iteration ends with that was not known before, if it is
         one."""
         assert entry.choice is not None
@@ -323,7 +337,9 @@ class FixedPoint:
         )
         return in_order and of_floats
 
-    def _restructure(self, entry: Entry, start: Any, end: Any) -> bool:
+    def _restructure(
+        self, entry: Entry, start: FrontendValue | Items, end: FrontendValue | Items
+    ) -> bool:
         """A list whose number of items changes from iteration to iteration becomes one of unknown
         length."""
         if isinstance(start, ListRef) and isinstance(end, ListRef):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gradscribe.frontend.memory.carried_parts import is_carried, parts_of
 from gradscribe.frontend.state.carried_entry import Entry
 from gradscribe.frontend.state.knowledge import State
@@ -11,18 +9,21 @@ from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     DictRef,
     FlatRef,
+    FrontendValue,
     InstanceRef,
+    Items,
     ListRef,
     Ref,
     Static,
     TupleOf,
+    is_number,
 )
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Never
 from gradscribe.primitives.control import LIST
 
 
-def leaves_of(lowering: Lowering, item: Any, entry: Entry) -> list[Value] | None:
+def leaves_of(lowering: Lowering, item: FrontendValue | Items, entry: Entry) -> list[Value] | None:
     """The IR values that a frontend value consists of; None if it has none."""
     parts = parts_of(item, lowering.contents)
     if parts is None:
@@ -39,23 +40,30 @@ def leaves_of(lowering: Lowering, item: Any, entry: Entry) -> list[Value] | None
     return leaves
 
 
-def _leaf(lowering: Lowering, item: Any) -> list[Value] | None:
+def _leaf(lowering: Lowering, item: FrontendValue | Items) -> list[Value] | None:
     if isinstance(item, Ref) and not isinstance(item, FlatRef):
         return [lowering.load(item)]
     if isinstance(item, (ListRef, DictRef)):
         return _leaf(lowering, lowering.contents[item.storage])
-    is_leaf = isinstance(item, Value) or (isinstance(item, Static) and is_carried(item))
-    return [lowering.value(item)] if is_leaf else None
+    if isinstance(item, Value) or is_number(item):
+        return [lowering.value(item)]
+    return None
 
 
-def is_like(lowering: Lowering, before: State, end: Any, start: Any, entry: Entry) -> bool:
+def is_like(
+    lowering: Lowering,
+    before: State,
+    end: FrontendValue | Items,
+    start: FrontendValue | Items,
+    entry: Entry,
+) -> bool:
     """Whether two values have the same static parts at the same places. What is set late has
     only the one at the end. before: the state before the loop."""
     if entry.mode == "late":
         return True
     if _structure(end) is not _structure(start):
         return False
-    if isinstance(end, InstanceRef):
+    if isinstance(end, InstanceRef) and isinstance(start, InstanceRef):
         _arrange(lowering, before, end, start)
     parts, others = parts_of(end, lowering.contents), parts_of(start, before.contents)
     if parts is None or others is None:
@@ -79,11 +87,9 @@ def _arrange(lowering: Lowering, before: State, end: InstanceRef, start: Instanc
         end.cells.update(in_order)
 
 
-def _structure(item: Any) -> type | None:
+def _structure(item: FrontendValue | Items) -> type | None:
     """The class of a container or object; None for a number, an array, or what is compared
     otherwise."""
     if isinstance(item, (TupleOf, InstanceRef)):
         return item.cls
-    if isinstance(item, DictRef):
-        return dict
-    return list if isinstance(item, ListRef) else None
+    return {DictRef: dict, ListRef: list}.get(type(item))

@@ -9,9 +9,16 @@ from gradscribe.frontend.memory.carried_parts import reached
 from gradscribe.frontend.memory.reach import is_kept, is_read_only
 from gradscribe.frontend.state.carried_entry import Entry, Part
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Ref, Storage, may_hold, may_overlap
+from gradscribe.frontend.values.values import (
+    FrontendValue,
+    Items,
+    Ref,
+    Storage,
+    may_hold,
+    may_overlap,
+)
 
-ItemOf = Callable[[Any], Any]
+ItemOf = Callable[[Any], "FrontendValue | Items"]
 """What a carried name, or piece of memory, holds in a state."""
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from gradscribe.frontend.kinds.trees import Shape, assembled, step_to
 from gradscribe.frontend.memory.carried_parts import is_carried, parts_of
@@ -16,9 +15,12 @@ from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     Cell,
     DictRef,
+    FrontendValue,
     InstanceRef,
+    Items,
     ListRef,
     Ref,
+    Reference,
     Storage,
 )
 from gradscribe.ir.core import Value
@@ -32,9 +34,23 @@ class Rebuilding:
     lowering: Lowering
     after: State
 
-    def value(self, like: Any, entry: Entry, values: Any, path: Path = ()) -> Any:
-        """A value of the structure of `like`, its leaves taken from values. path: where it is in
-        what is carried."""
+    def held(
+        self, like: FrontendValue | Items, entry: Entry, values: Iterator[Value]
+    ) -> FrontendValue | Items:
+        """What memory holds, of the structure of `like`; its leaves are taken from values."""
+        if isinstance(like, dict):
+            return {key: self.value(part, entry, values, (key,)) for key, part in like.items()}
+        if not isinstance(like, tuple):
+            return self.value(like, entry, values)
+        if entry.mode == "list":
+            return next(values)
+        return tuple(self.value(part, entry, values, (n,)) for n, part in enumerate(like))
+
+    def value(
+        self, like: FrontendValue, entry: Entry, values: Iterator[Value], path: Path = ()
+    ) -> FrontendValue:
+        """The same of a value. path: where it is in what is carried."""
+        likes = [like] if isinstance(like, (Ref, ListRef, DictRef, InstanceRef)) else []
         contents = ChainMap(self.lowering.contents, self.after.contents)
         parts = parts_of(like, contents)
         is_opened = entry.mode == "list" and parts is not None and parts.shape.form is ListRef
@@ -43,26 +59,24 @@ class Rebuilding:
                 self.value(part, entry, values, (*path, *step_to(parts.shape, key)))
                 for key, part in parts.by_key().items()
             ]
-            if isinstance(like, (tuple, dict)):
-                return dict(zip(like, items, strict=True)) if isinstance(like, dict) else (*items,)
             cells = like.cells if isinstance(like, InstanceRef) else {}
 
             def storage(make: type[Storage], name: str) -> Storage:
                 if make is Cell:
                     return self.storage(make, entry, (*path, name), [DictRef(cells[name])])
-                return self.storage(make, entry, path, [like])
+                return self.storage(make, entry, path, likes)
 
             return assembled(parts.shape, tuple(items), self.lowering.contents, storage)
         if not is_carried(like):
             return like
         value = next(values)
-        if isinstance(like, (tuple, Value)):
+        if isinstance(like, Value):
             return value
         if isinstance(like, (ListRef, DictRef)):
-            own = self.storage(Storage, entry, path, [like])
+            own = self.storage(Storage, entry, path, likes)
             self.lowering.contents[own] = value
             return type(like)(own)
-        part, likes = entry.memory(path), [like] if isinstance(like, Ref) else []
+        part = entry.memory(path)
         found = self.lowering.wrap(value, *self.memory(part, likes))
         if isinstance(found, (Ref, ListRef)):
             found.storage.read_only = is_read_only(like) or part.read_only
@@ -70,7 +84,7 @@ class Rebuilding:
         return found
 
     def storage(
-        self, make: type[Storage], entry: Entry, path: Path, likes: Sequence[Any]
+        self, make: type[Storage], entry: Entry, path: Path, likes: Sequence[Reference]
     ) -> Storage:
         """The storage of a container, object or attribute that may be one of these, or what an
         iteration leaves at this path."""
@@ -83,7 +97,9 @@ class Rebuilding:
         storage.kept = part.kept or any(s.kept for s in storages)
         return storage
 
-    def memory(self, part: Part, likes: Iterable[Any]) -> tuple[Any, Any, Any]:
+    def memory(
+        self, part: Part, likes: Iterable[Reference]
+    ) -> tuple[frozenset[Storage], Rebuilding, frozenset[int]]:
         """The overlaps, family and tokens of what may be one of these."""
         own = {one for item in likes for one in (item.storage, *item.storage.overlaps)}
         return frozenset(own | part.overlaps), self, frozenset(part.tokens)
@@ -96,9 +112,9 @@ class Alternatives:
 
     rebuilding: Rebuilding
     entry: Entry
-    starts: Mapping[Path, Sequence[Any]]
+    starts: Mapping[Path, Sequence[Reference]]
 
-    def wrap(self, value: Value, path: Path) -> Any:
+    def wrap(self, value: Value, path: Path) -> FrontendValue:
         """A number, array or list of unknown length; that is one part with all that it holds."""
         below = self.entry.below(path)
         starts = [i for at, items in self.starts.items() if at[: len(path)] == path for i in items]
@@ -107,7 +123,9 @@ class Alternatives:
             item.storage.read_only, item.storage.kept = below.read_only, below.kept
         return item
 
-    def assembled(self, shape: Shape, items: tuple[Any, ...], path: Path) -> Any:
+    def assembled(
+        self, shape: Shape, items: tuple[FrontendValue, ...], path: Path
+    ) -> FrontendValue:
         """A tuple, dict, list, object or partial that has these parts."""
 
         def storage(make: type[Storage], name: str) -> Storage:

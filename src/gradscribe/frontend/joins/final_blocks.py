@@ -19,7 +19,7 @@ from gradscribe.frontend.state.frame import EXITS, RAISED, RETURN_VALUE
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.syntax.name_liveness import reads_of
-from gradscribe.frontend.values.values import Ref, Static, Storage
+from gradscribe.frontend.values.values import FrontendValue, Ref, Static, Storage
 from gradscribe.ir.core import Operation, Value, walk
 from gradscribe.primitives.control import (
     ASSERT,
@@ -109,7 +109,7 @@ def _refuse_unsettled(
     readers: Sequence[Any],
     tried: Sequence[Operation],
     final: Sequence[Operation],
-    changed: dict[str, Any],
+    changed: dict[str, FrontendValue],
 ) -> None:
     """Refuse a `finally` with effects that reads what the `try` makes, if an exception may pass
     before it is made. readers: the statements, or conditions, that the effects depend on. changed:
@@ -136,7 +136,7 @@ def _conditions(body: Sequence[Any]) -> list[Any]:
     return [node.test for node in nodes if isinstance(node, (gast.If, gast.IfExp, gast.While))]
 
 
-def _value_of(lowering: Lowering, item: Any) -> Any:
+def _value_of(lowering: Lowering, item: FrontendValue) -> Value | None:
     """The value that a number is, or an array contains; None for what is known."""
     held = lowering.contents.get(item.storage) if isinstance(item, Ref) else item
     return held if isinstance(held, Value) else None
@@ -151,7 +151,11 @@ _PASSING = (ValueError, LookupError, OverflowError, ZeroDivisionError, _AnyError
 
 
 def _leave_finally(
-    lowering: Lowering, node: Any, left: dict[str, Any], tried: Sequence[Operation], raises: bool
+    lowering: Lowering,
+    node: Any,
+    left: dict[str, FrontendValue],
+    tried: Sequence[Operation],
+    raises: bool,
 ) -> bool:
     """Go on after a `finally` as the `try` was left, unless the `finally` itself leaves: that ends
     an exception, too. left: the exits of the `try`. raises: whether it always raises. Whether the

@@ -29,7 +29,7 @@ from gradscribe.frontend.state.carried_entry import leaf_name
 from gradscribe.frontend.state.flow import may_be_undefined
 from gradscribe.frontend.state.knowledge import State
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Ref, Storage
+from gradscribe.frontend.values.values import FrontendValue, Ref, Storage
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Opaque
 from gradscribe.primitives.control import EFFECT
@@ -38,7 +38,9 @@ Place = tuple[Any, tuple[Any, ...]]
 """A part of what a name, attribute or list holds: what holds it, and the path to the part."""
 
 
-def arrays(lowering: Lowering, names: Mapping[str, Any], keys: Iterable[Any]) -> dict[Place, Ref]:
+def arrays(
+    lowering: Lowering, names: Mapping[str, FrontendValue], keys: Iterable[Any]
+) -> dict[Place, Ref]:
     """The arrays among what these names, attributes and lists hold, by their places; without those
     that are told apart there, and have handles of their own."""
     found: dict[Place, list[Ref]] = {}

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 from gradscribe.frontend.joins.merge_plans import (
     Alternatives,
     Composite,
     Leaf,
+    MemoryPlan,
+    Plan,
     Same,
     Sides,
     Structure,
@@ -36,12 +38,16 @@ from gradscribe.frontend.values.values import (
     DictRef,
     Either,
     FlatRef,
+    FrontendValue,
+    Held,
     InstanceRef,
+    Items,
     Kind,
     ListRef,
     LocalFunction,
     PartialOf,
     Ref,
+    Reference,
     Static,
     Storage,
     TupleOf,
@@ -70,12 +76,12 @@ class Planner:
         self._before = sides.before
         self._blocks = sides.blocks
         self._states = sides.states
-        self.pairs: list[tuple[Any, Any, str]] = []
+        self.pairs: list[tuple[FrontendValue | Items, FrontendValue | Items, str]] = []
         self.memories = Memories(lowering, sides.before)
         self._nested = 0
-        self._flags: dict[Any, Any] = {}
+        self._flags: dict[Value, Plan] = {}
 
-    def plan(self, a: Any, b: Any, name: str) -> Any:
+    def plan(self, a: FrontendValue, b: FrontendValue, name: str) -> Plan:
         """How to merge two frontend values."""
         if a is b or (isinstance(a, Static) and isinstance(b, Static) and a == b):
             return Same(a)
@@ -98,24 +104,20 @@ class Planner:
             return planned
         return self._structures(a, b, name)
 
-    def _alternatives(self, a: Any, b: Any, name: str) -> Any:
+    def _alternatives(self, a: FrontendValue, b: FrontendValue, name: str) -> Plan:
         """Values of which one at least is of two kinds already."""
         if self._are_told_apart(a, b):
             return self._choice(a, b, name)
         for template in (a, b):
             if isinstance(template, Either):
                 choice = self._kind(template, template is b)
-                parts = [self._aligned(item, choice, number) for number, item in enumerate((a, b))]
-                if None not in parts:
-                    (flag, first, second), (other_flag, other_first, other_second) = parts
-                    return Alternatives(
-                        self.plan(flag, other_flag, ""),
-                        self.plan(first, other_first, name),
-                        self.plan(second, other_second, name),
-                    )
+                one, two = self._aligned(a, choice, 0), self._aligned(b, choice, 1)
+                if one is not None and two is not None:
+                    shown = zip(one, two, ("", name, name), strict=True)
+                    return Alternatives(*(self.plan(*each) for each in shown))
         return self._choice(a, b, name)
 
-    def _resolved(self, item: Any, side: int) -> Any:
+    def _resolved(self, item: FrontendValue, side: int) -> FrontendValue:
         """Which array or container a value is on its side, if the condition tells."""
         while isinstance(item, Either) and _have_memory(*possibilities(item)):
             known = self._states[side].assumed.get(self._lowering.numbering.of(item.flag))
@@ -124,7 +126,7 @@ class Planner:
             item = item.first if known else item.second
         return item
 
-    def _are_told_apart(self, a: Any, b: Any) -> bool:
+    def _are_told_apart(self, a: FrontendValue, b: FrontendValue) -> bool:
         """Whether these are arrays or containers, one from before the branch among them, each
         side's in the order in which its own flags tell them."""
         leaves = [*possibilities(a), *possibilities(b)]
@@ -135,16 +137,18 @@ class Planner:
             and any(map(self._is_told_apart, leaves))
         )
 
-    def _kind(self, item: Any, second: bool) -> Any:
+    def _kind(self, item: FrontendValue, second: bool) -> Kind | Choice | None:
         return kind_of(self._lowering, item, self._states[second].contents)
 
-    def _aligned(self, item: Any, choice: Any, number: int) -> Any:
+    def _aligned(
+        self, item: FrontendValue, choice: Kind | Choice | None, number: int
+    ) -> tuple[FrontendValue, FrontendValue, FrontendValue] | None:
         if not isinstance(choice, Choice):
             return None
         with self._lowering.inside(self._blocks[number]):
             return aligned(self._lowering, item, choice, self._states[number].contents)
 
-    def _choice(self, a: Any, b: Any, name: str) -> Any:
+    def _choice(self, a: FrontendValue, b: FrontendValue, name: str) -> Plan:
         """Values of different kinds: which of them it is, the condition tells."""
         is_known = self._has_kind(a, False) and self._has_kind(b, True)
         if not is_known or self._condition is None:
@@ -152,7 +156,7 @@ class Planner:
         first, second = self.plan(a, ABSENT, name), self.plan(ABSENT, b, name)
         return Alternatives(Same(self._condition), first, second)
 
-    def _structures(self, a: Any, b: Any, name: str) -> Any:
+    def _structures(self, a: FrontendValue, b: FrontendValue, name: str) -> Plan:
         if _have_memory(a, b) and (self._is_told_apart(a) or self._is_told_apart(b)):
             return self._choice(a, b, name)
         planned = self._alike(a, b, name)
@@ -167,15 +171,16 @@ class Planner:
             return self._leaf(a, b, name)
         return self._choice(a, b, name)
 
-    def _alike(self, a: Any, b: Any, name: str) -> Structure | None:
+    def _alike(self, a: FrontendValue, b: FrontendValue, name: str) -> Structure | None:
         """How to merge values of one structure; None of others. An attribute may be there on one
         path only."""
         one, two = self._parts(a, 0), self._parts(b, 1)
         if one is None or two is None or one.shape.form is PartialOf:
             return None
         shape, other = one.shape, two.shape
-        if shape.form is DictRef and other.form is DictRef and shape.keys != other.keys:
-            place = a.storage.place or b.storage.place
+        dicts = [item.storage for item in (a, b) if isinstance(item, DictRef)]
+        if len(dicts) == 2 and shape.keys != other.keys:
+            place = dicts[0].place or dicts[1].place
             refuse_other_keys(self._lowering, Storage(name, place=place))
         if shape.form is InstanceRef:
             other = replace(other, keys=shape.keys)
@@ -191,39 +196,42 @@ class Planner:
         ]
         return self._structure(shape, parts, a, b)
 
-    def _structure(self, shape: Shape, parts: Iterable[Any], a: Any, b: Any) -> Structure:
+    def _structure(
+        self, shape: Shape, parts: Iterable[Plan], a: FrontendValue, b: FrontendValue
+    ) -> Structure:
         """What has these parts, and is a on one path and b on the other."""
         both = (a, b)
         cells = {
-            key: self.memories.of(*(_cell(item, key) for item in both))
+            key: self.memories.of(_cell(a, key), _cell(b, key))
             for key in (shape.keys if shape.form is InstanceRef else ())
         }
         holds = [item.storage.holds for item in both if isinstance(item, _CONTAINERS)]
         memory = self.memories.of(a, b)
         return Structure(shape, tuple(parts), memory, cells, frozenset().union(*holds))
 
-    def _parts(self, item: Any, side: int) -> Parts | None:
+    def _parts(self, item: FrontendValue, side: int) -> Parts | None:
         return parts_of(item, self._states[side].contents)
 
-    def _opened(self, item: ListRef, side: int) -> Any:
+    def _opened(self, item: ListRef, side: int) -> Held:
         """What is in a list of which the items are not known one by one after the branch."""
         state = self._states[side]
-        self._hold(item.storage, state.contents[item.storage], state)
-        return state.contents[item.storage]
+        contents: Held = state.contents[item.storage]
+        self._hold(item.storage, contents, state)
+        return contents
 
-    def _has_kind(self, item: Any, second: bool) -> bool:
+    def _has_kind(self, item: FrontendValue, second: bool) -> bool:
         """Whether this may be one of two alternatives."""
         if isinstance(item, Either):
             return self._has_kind(item.first, second) and self._has_kind(item.second, second)
-        if _have_memory(item) and aliasing.tells_apart(self._lowering):
+        if _has_memory(item) and aliasing.tells_apart(self._lowering):
             return True
         return self._kind(item, second) is not None
 
-    def _is_told_apart(self, item: Any) -> bool:
+    def _is_told_apart(self, item: FrontendValue) -> bool:
         """Whether this is an array or a container from before the branch, and stays that very one
         after it."""
         return (
-            _have_memory(item)
+            _has_memory(item)
             and aliasing.tells_apart(self._lowering)
             and item.storage in self._before.contents
             and all(
@@ -238,7 +246,7 @@ class Planner:
         builder = self._lowering.builder
         return builder.definition(value) is None or builder.is_made(value)
 
-    def plan_contents(self, a: Any, b: Any, storage: Storage) -> Any:
+    def plan_contents(self, a: Held, b: Held, storage: Storage) -> MemoryPlan:
         """How to merge the contents of a storage: IR values, tuples of items or dicts."""
         if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
             return Composite(tuple, tuple(self.plan(x, y, "") for x, y in zip(a, b, strict=True)))
@@ -251,7 +259,7 @@ class Planner:
             self._hold(storage, contents, state)
         return self._leaf(a, b, storage.name)
 
-    def _hold(self, owner: Storage, items: Any, state: State) -> None:
+    def _hold(self, owner: Storage, items: Held, state: State) -> None:
         """Note what a list holds of which the items are not known one by one after the branch."""
         if not isinstance(items, tuple):
             return
@@ -259,7 +267,9 @@ class Planner:
         hold(self._lowering, owner, items, before=True)
         self._lowering.contents = present
 
-    def _with_unbound(self, missing: Unbound, other: Any, name: str, second: bool) -> Any:
+    def _with_unbound(
+        self, missing: Unbound, other: FrontendValue, name: str, second: bool
+    ) -> Plan:
         if missing.mixed:
             return Same(missing)
         if isinstance(other, Unbound):
@@ -288,16 +298,18 @@ class Planner:
             return self._leaf(other, missing, name) if second else self._leaf(missing, other, name)
         return Same(Unbound.on_one_path(name, mixed=True))
 
-    def _flag(self, flag: Any, missing: Unbound, name: str, second: bool) -> Any:
+    def _flag(self, flag: Value, missing: Unbound, name: str, second: bool) -> Plan:
         """A flag of one side; one that is made there is one value after the branch, whatever it
         tells apart."""
-        if isinstance(flag, Value) and self._is_outside(flag):
+        if self._is_outside(flag):
             return Same(flag)
         if flag not in self._flags:
             self._flags[flag] = self._with_unbound(missing, flag, name, second)
         return self._flags[flag]
 
-    def _alone(self, missing: Unbound, item: Any, name: str, second: bool) -> Structure | None:
+    def _alone(
+        self, missing: Unbound, item: FrontendValue, name: str, second: bool
+    ) -> Structure | None:
         """A value of known structure that one path has made, where it is told apart from what the
         other has; None of a list that can be a leaf."""
         parts = self._parts(item, not second)
@@ -316,7 +328,7 @@ class Planner:
             parts.shape, planned, *((item, ABSENT) if second else (ABSENT, item))
         )
 
-    def _callable(self, item: Any, second: bool) -> Any:
+    def _callable(self, item: FrontendValue, second: bool) -> Plan | None:
         """What is known when the function is compiled, or a local function: what that closes over
         is looked up when it is called, as long as the function around it runs."""
         if isinstance(item, Static) or self._is_told_apart(item):
@@ -329,7 +341,13 @@ class Planner:
             lambda items: replace(item, defaults=dict(zip(defaults, items, strict=True))), parts
         )
 
-    def _leaf(self, a: Any, b: Any, name: str, lists: tuple[ListRef, ...] = ()) -> Leaf:
+    def _leaf(
+        self,
+        a: FrontendValue | Items,
+        b: FrontendValue | Items,
+        name: str,
+        lists: tuple[ListRef, ...] = (),
+    ) -> Leaf:
         """lists: those that a and b are the contents of, where a list is made anew of these."""
         for item, state in zip((a, b), self._states, strict=True):
             if isinstance(item, ListRef):
@@ -347,23 +365,27 @@ def _name(owner: str, shape: Shape, key: Any) -> str:
     return str(key) if shape.form is DictRef else ""
 
 
-def _cell(item: Any, name: str) -> Any:
+def _cell(item: FrontendValue, name: str) -> DictRef | None:
     """An attribute of an object, as what has a storage."""
-    has_it = isinstance(item, InstanceRef) and name in item.cells
-    return DictRef(item.cells[name]) if has_it else None
+    cell = item.cells.get(name) if isinstance(item, InstanceRef) else None
+    return None if cell is None else DictRef(cell)
 
 
 def _other_on_each_path(name: str) -> Unbound:
     return Unbound(f"`{name}` is something else on each path", mixed=True)
 
 
-def _dict_with(keys: tuple[Any, ...], items: tuple[Any, ...]) -> dict[Any, Any]:
+def _dict_with(keys: tuple[Any, ...], items: tuple[FrontendValue, ...]) -> dict[Any, FrontendValue]:
     return dict(zip(keys, items, strict=True))
 
 
-def _have_memory(*items: Any) -> bool:
+def _have_memory(*items: FrontendValue) -> bool:
     """Whether these are arrays or containers."""
-    return all(isinstance(item, (Ref, *_CONTAINERS)) for item in items)
+    return all(map(_has_memory, items))
+
+
+def _has_memory(item: FrontendValue) -> TypeGuard[Reference]:
+    return isinstance(item, (Ref, *_CONTAINERS))
 
 
 def values_in(item: Any) -> Iterator[Value]:
@@ -381,12 +403,12 @@ def _same_view(a: Ref, b: Ref) -> bool:
     return a.storage is b.storage and a.path == b.path
 
 
-def _is_object(item: Any) -> bool:
+def _is_object(item: FrontendValue) -> bool:
     """Whether this is one object that a program tests for, and does not compute with."""
     return isinstance(item, Static) and not isinstance(item.value, PLAIN_NUMBERS)
 
 
-def _is_leaf(item: Any) -> bool:
+def _is_leaf(item: FrontendValue) -> bool:
     if isinstance(item, Static):
         return isinstance(item.value, (*PLAIN_NUMBERS, str)) or item.value is None
     return isinstance(item, (Value, Ref, ListRef))

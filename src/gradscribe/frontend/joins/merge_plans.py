@@ -5,13 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Generic, TypeAlias, TypeVar
 
 from gradscribe.frontend.joins.merged_memory import Memory
 from gradscribe.frontend.kinds.trees import Shape
 from gradscribe.frontend.state.knowledge import State
-from gradscribe.frontend.values.values import Storage
+from gradscribe.frontend.values.values import FrontendValue, Items, Storage
 from gradscribe.ir.core import Operation, Value
+
+_Made = TypeVar("_Made")
+
+Plan: TypeAlias = "Leaf | Same | Composite[FrontendValue] | Alternatives | Structure"
+"""How to merge two values."""
+
+MemoryPlan: TypeAlias = "Leaf | Composite[Items]"
+"""How to merge what a piece of memory holds."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -42,24 +50,24 @@ class Leaf:
 class Same:
     """What is the same on both paths."""
 
-    item: Any
+    item: FrontendValue
 
 
 @dataclass(frozen=True, slots=True)
-class Composite:
-    """The contents of a storage, or a function with its defaults. make: makes it of its parts."""
+class Composite(Generic[_Made]):
+    """What memory holds, or a function with its defaults. make: makes it of its parts."""
 
-    make: Callable[[tuple[Any, ...]], Any]
-    parts: tuple[Any, ...]
+    make: Callable[[tuple[FrontendValue, ...]], _Made]
+    parts: tuple[Plan, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Alternatives:
     """A value of two kinds: plans for its flag and for both of them."""
 
-    flag: Any
-    first: Any
-    second: Any
+    flag: Plan
+    first: Plan
+    second: Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +76,7 @@ class Structure:
     the same of the attributes of an object. holds: what may be in it."""
 
     shape: Shape
-    parts: tuple[Any, ...]
+    parts: tuple[Plan, ...]
     memory: Memory
     cells: dict[str, Memory]
     holds: frozenset[Storage]

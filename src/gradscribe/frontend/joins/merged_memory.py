@@ -7,14 +7,15 @@ two merged values overlap only if they do on one of the paths.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from gradscribe.frontend.memory.reach import is_kept, is_read_only
 from gradscribe.frontend.state.knowledge import State
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     DictRef,
+    FrontendValue,
     InstanceRef,
+    Items,
     ListRef,
     Ref,
     Storage,
@@ -44,7 +45,7 @@ class Memories:
         self._found: list[Memory] = []
         self._tokens: dict[Memory, frozenset[int]] | None = None
 
-    def of(self, a: Any, b: Any) -> Memory:
+    def of(self, a: FrontendValue | Items | None, b: FrontendValue | Items | None) -> Memory:
         """The memory of what is a on one path and b on the other."""
         sides = _storage_of(a), _storage_of(b)
         reached = frozenset(r for side in sides for s in side for r in s.reached)
@@ -61,7 +62,7 @@ class Memories:
             self._held = {held for s in self._before.contents for held in s.holds}
         return storage in self._before.contents or storage in self._held
 
-    def storage(self, memory: Memory) -> tuple[frozenset[Storage], Any, frozenset[int]]:
+    def storage(self, memory: Memory) -> tuple[frozenset[Storage], Memories, frozenset[int]]:
         """The overlaps, family and tokens of a storage of this memory."""
         if self._tokens is None:
             self._tokens = self._share_tokens()
@@ -78,7 +79,7 @@ class Memories:
         return {memory: frozenset(found) for memory, found in tokens.items()}
 
 
-def _storage_of(item: Any) -> frozenset[Storage]:
+def _storage_of(item: FrontendValue | Items | None) -> frozenset[Storage]:
     if isinstance(item, (Ref, ListRef, DictRef, InstanceRef)):
         return frozenset({item.storage}) | item.storage.holds
     return frozenset()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.joins import joined_memory
@@ -19,6 +19,8 @@ from gradscribe.frontend.joins.merge_plans import (
     Alternatives,
     Composite,
     Leaf,
+    MemoryPlan,
+    Plan,
     Same,
     Sides,
     Structure,
@@ -30,7 +32,10 @@ from gradscribe.frontend.state import wording
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     Cell,
+    DictRef,
     Either,
+    FrontendValue,
+    Items,
     ListRef,
     Ref,
     Static,
@@ -39,6 +44,8 @@ from gradscribe.frontend.values.values import (
 )
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import JoinError, Opaque, Scalar, Type, join
+
+_Made = TypeVar("_Made")
 
 
 class Merge:
@@ -57,9 +64,9 @@ class Merge:
         for state in (self.before, *self.states):
             lowering.complete(state)
         self.planner = Planner(lowering, sides)
-        self.values: dict[int, Value | tuple[Any, ...] | str] = {}
-        self.names: dict[str, Any] = {}
-        self.contents: dict[Storage, Any] = {}
+        self.values: dict[int, Value | tuple[Value, ...] | str] = {}
+        self.names: dict[str, Plan] = {}
+        self.contents: dict[Storage, MemoryPlan] = {}
         self.handed: list[joined_memory.Place] = []
 
     def run(self) -> tuple[list[Value], tuple[list[Value], list[Value]]]:
@@ -77,10 +84,8 @@ class Merge:
 
     def finish(self) -> None:
         self.lowering.restore(self.before)
-        for storage, plan in self.contents.items():
-            if self._is_divided(plan):
-                self._refuse_other_items(storage)
-            self.lowering.contents[storage] = self._build_contents(plan)
+        for storage, contents in self.contents.items():
+            self.lowering.contents[storage] = self._build_contents(storage, contents)
         names = self.lowering.frame.names
         for name, plan in self.names.items():
             names[name] = self.build(plan)
@@ -96,7 +101,7 @@ class Merge:
             self.lowering.restore(self.states[number])
             with self.lowering.inside(self.blocks[number]):
                 self.lowering.leave(self.before)
-                sides.append([self._side(pair[number]) for pair in self.planner.pairs])
+                sides.append([self._side((a, b)[number]) for a, b, _ in self.planner.pairs])
         results: list[Value] = []
         yields: tuple[list[Value], list[Value]] = ([], [])
         lengths = MergedLengths(self.lowering.builder)
@@ -139,17 +144,15 @@ class Merge:
             yields[not side].append(self.lowering.undefined(result.type))
         return result
 
-    def _side(self, item: Any) -> Value | None:
+    def _side(self, item: FrontendValue | Items) -> Value | None:
         if isinstance(item, Unbound):
             return None
-        if isinstance(item, tuple):
-            return self._list_value(item)
-        return self.lowering.value(item)
-
-    def _list_value(self, items: tuple[Any, ...]) -> Value:
+        if not isinstance(item, (tuple, dict)):
+            return self.lowering.value(item)
         storage = Storage()
-        self.lowering.contents[storage] = items
-        return self.lowering.value(ListRef(storage))
+        self.lowering.contents[storage] = item
+        container = ListRef(storage) if isinstance(item, tuple) else DictRef(storage)
+        return self.lowering.value(container)
 
     # -- building ----------------------------------------------------------------------------
 
@@ -157,10 +160,6 @@ class Merge:
     def divides_values(self) -> bool:
         """Whether, after `run`, the two sides of some value have no type in common."""
         return not all(isinstance(value, Value) for value in self.values.values())
-
-    def _is_divided(self, plan: Any) -> bool:
-        """Whether the two sides of a leaf have no type in common."""
-        return isinstance(plan, Leaf) and not isinstance(self.values[plan.number], Value)
 
     def _refuse_other_items(self, storage: Storage) -> NoReturn:
         """A list that was there before holds items that have no type in common."""
@@ -170,30 +169,33 @@ class Merge:
             self.lowering.builder.location,
         )
 
-    def build(self, plan: Any) -> Any:
+    def build(self, plan: Plan) -> FrontendValue:
         """The merged value of a plan."""
         return self._BUILDING[type(plan)](self, plan)
 
-    def _build_contents(self, plan: Any) -> Any:
+    def _build_contents(self, storage: Storage, plan: MemoryPlan) -> Value | Items:
         """The merged contents of a storage: of a leaf, the IR value itself."""
-        if isinstance(plan, Leaf) and isinstance(self.values[plan.number], Value):
-            return self.values[plan.number]
-        return self.build(plan)
+        if isinstance(plan, Composite):
+            return self._composite(plan)
+        value = self.values[plan.number]
+        if not isinstance(value, Value):
+            self._refuse_other_items(storage)
+        return value
 
-    def _same(self, plan: Same) -> Any:
+    def _same(self, plan: Same) -> FrontendValue:
         return plan.item
 
-    def _composite(self, plan: Composite) -> Any:
+    def _composite(self, plan: Composite[_Made]) -> _Made:
         return plan.make(tuple(map(self.build, plan.parts)))
 
-    def _alternatives(self, plan: Alternatives) -> Any:
+    def _alternatives(self, plan: Alternatives) -> FrontendValue:
         flag, first, second = map(self.build, (plan.flag, plan.first, plan.second))
         if isinstance(flag, Static):
             return first if flag.value else second
         self.lowering.variants.exist = True
-        return Either(flag, first, second)
+        return Either(self.lowering.value(flag), first, second)
 
-    def _structured(self, plan: Structure) -> Any:
+    def _structured(self, plan: Structure) -> FrontendValue:
         memories = self.planner.memories
 
         def storage(make: type[Storage], name: str) -> Storage:
@@ -206,7 +208,7 @@ class Merge:
         parts = tuple(map(self.build, plan.parts))
         return assembled(plan.shape, parts, self.lowering.contents, storage)
 
-    def _leaf(self, plan: Leaf) -> Any:
+    def _leaf(self, plan: Leaf) -> FrontendValue:
         value, memory = self.values[plan.number], self.planner.memories.storage(plan.memory)
         if isinstance(value, tuple):
             self.lowering.variants.exist = True
@@ -223,7 +225,7 @@ class Merge:
             found.storage.holds |= plan.holds
         return found
 
-    _BUILDING: ClassVar[dict[type, Callable[[Merge, Any], Any]]] = {
+    _BUILDING: ClassVar[dict[type, Callable[[Merge, Any], FrontendValue]]] = {
         Same: _same,
         Composite: _composite,
         Alternatives: _alternatives,

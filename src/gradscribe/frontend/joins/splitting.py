@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import gast
 
@@ -28,18 +28,22 @@ from gradscribe.frontend.state.interruptions import (
 )
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.syntax.bindings import read_places
-from gradscribe.frontend.values.values import Either, Static
+from gradscribe.frontend.values.values import Either, FrontendValue, Static, Unbound
 from gradscribe.ir.core import Value
 
 _EXITS = (gast.Return, gast.Break, gast.Continue)
 Lower = Callable[[Lowering, Sequence[Any]], None]
+_Result = TypeVar("_Result")
+
+_NOTHING: FrontendValue = Unbound.on_one_path()
+"""Stands for the value of a side that raises."""
 
 _MOST = 500
 """So many times statements and expressions of one function are split: each is one more path through
 what comes after it."""
 
 
-def resolved(lowering: Lowering, item: Any) -> Any:
+def resolved(lowering: Lowering, item: FrontendValue) -> FrontendValue:
     """A value that is of one kind: of an Either, the alternative that the path tells."""
     while isinstance(item, Either):
         known = lowering.assumed.get(lowering.numbering.of(item.flag))
@@ -67,7 +71,9 @@ def splitting(
         lowered.append(count)
 
 
-def split_expression(lowering: Lowering, node: Any, evaluate: Callable[[], Any]) -> Any:
+def split_expression(
+    lowering: Lowering, node: Any, evaluate: Callable[[], FrontendValue]
+) -> FrontendValue:
     """The value of an expression that may read values of two kinds."""
     trial = lowering.trial()
     try:
@@ -79,7 +85,7 @@ def split_expression(lowering: Lowering, node: Any, evaluate: Callable[[], Any])
         trial.take_back()
         refused: list[UnsupportedError] = []
         again = functools.partial(split_expression, lowering, node, evaluate)
-        side = functools.partial(_if_allowed, lowering, again, refused)
+        side = functools.partial(_if_allowed, lowering, again, refused, _NOTHING)
         return conditional(lowering, node, split.flag, side, side)
 
 
@@ -87,9 +93,9 @@ def choose(
     lowering: Lowering,
     node: Any,
     condition: Value,
-    then: Callable[[], Any],
-    otherwise: Callable[[], Any],
-) -> Any:
+    then: Callable[[], FrontendValue],
+    otherwise: Callable[[], FrontendValue],
+) -> FrontendValue:
     """The value of one of two expressions; what reads a value of two kinds is split where it is
     read, so that it raises on no other path."""
     sides = (
@@ -109,7 +115,7 @@ def _extent(lowering: Lowering, nodes: Sequence[Any], flag: Value) -> int:
     return len(nodes) if leaves else count
 
 
-def _depends(item: Any, flag: Value) -> bool:
+def _depends(item: FrontendValue, flag: Value) -> bool:
     return isinstance(item, Either) and (
         item.flag is flag or _depends(item.first, flag) or _depends(item.second, flag)
     )
@@ -122,7 +128,7 @@ def _split(lowering: Lowering, nodes: Sequence[Any], flag: Value, lower: Lower) 
 
     def side() -> None:
         lowering.builder.begin_statement()
-        _if_allowed(lowering, lambda: lower(lowering, nodes), refused)
+        _if_allowed(lowering, lambda: lower(lowering, nodes), refused, None)
 
     branch(lowering, flag, side, side)
 
@@ -134,28 +140,31 @@ def _count(lowering: Lowering, node: Any) -> None:
 
 
 def for_each_kind(
-    lowering: Lowering, node: Any, items: tuple[Any, ...], apply: Callable[..., Any]
-) -> Any:
+    lowering: Lowering,
+    node: Any,
+    items: tuple[FrontendValue, ...],
+    apply: Callable[..., FrontendValue],
+) -> FrontendValue:
     """`apply(*items)`; where an item, made by the statement itself, is of two kinds, for each of
     them on a path of its own."""
-    found = next((n for n, item in enumerate(items) if isinstance(item, Either)), None)
-    if found is None:
+    either = next((item for item in items if isinstance(item, Either)), None)
+    if either is None:
         return apply(*items)
-    item, refused = items[found], list[UnsupportedError]()
+    place, refused = items.index(either), list[UnsupportedError]()
 
-    def side(chosen: Any) -> Callable[[], Any]:
-        rest = (*items[:found], chosen, *items[found + 1 :])
+    def side(chosen: FrontendValue) -> Callable[[], FrontendValue]:
+        rest = (*items[:place], chosen, *items[place + 1 :])
         again = functools.partial(for_each_kind, lowering, node, rest, apply)
-        return lambda: _if_allowed(lowering, again, refused)
+        return lambda: _if_allowed(lowering, again, refused, _NOTHING)
 
-    known = lowering.assumed.get(lowering.numbering.of(item.flag))
+    known = lowering.assumed.get(lowering.numbering.of(either.flag))
     if known is not None:
-        return side(item.first if known else item.second)()
+        return side(either.first if known else either.second)()
     _count(lowering, node)
-    return conditional(lowering, node, item.flag, side(item.first), side(item.second))
+    return conditional(lowering, node, either.flag, side(either.first), side(either.second))
 
 
-def note_decider(lowering: Lowering, result: Any, tested: Value, outcome: bool) -> None:
+def note_decider(lowering: Lowering, result: FrontendValue, tested: Value, outcome: bool) -> None:
     """Of `a and b` or `a or b`, where that is of two kinds, note the truth of the operand that was
     tested and has decided: the result has a value for the path on which it does, and for no other.
     """
@@ -173,12 +182,12 @@ def note_decider(lowering: Lowering, result: Any, tested: Value, outcome: bool) 
         lowering.assumed = {**lowering.assumed, lowering.numbering.of(decider): outcome}
 
 
-def without_none(lowering: Lowering, frame: Frame, result: Any) -> Any:
+def without_none(lowering: Lowering, frame: Frame, result: FrontendValue) -> FrontendValue:
     """What the function of a frame returns; where that is a value on one path and None on another,
     the latter raises: None has no derivative."""
     node, name = frame.source.node, frame.source.name
 
-    def chosen(item: Any) -> Any:
+    def chosen(item: FrontendValue) -> FrontendValue:
         if isinstance(item, Either):
             sides = (lambda: chosen(item.first)), (lambda: chosen(item.second))
             return conditional(lowering, node, item.flag, *sides)
@@ -197,9 +206,13 @@ def without_none(lowering: Lowering, frame: Frame, result: Any) -> Any:
 
 
 def _if_allowed(
-    lowering: Lowering, lower: Callable[[], Any], refused: list[UnsupportedError]
-) -> Any:
-    """What one side of a split gives; one that is refused raises at run time, unless both are."""
+    lowering: Lowering,
+    lower: Callable[[], _Result],
+    refused: list[UnsupportedError],
+    nothing: _Result,
+) -> _Result:
+    """What one side of a split gives; one that is refused raises at run time, unless both are.
+    nothing: what stands for what that gives."""
     trial = lowering.trial()
     try:
         return lower()
@@ -215,7 +228,7 @@ def _if_allowed(
             raise refused[0] from None
         trial.take_back()
         _raise_later(lowering, error)
-        return None
+        return nothing
 
 
 def _raise_later(lowering: Lowering, error: UnsupportedError) -> None:

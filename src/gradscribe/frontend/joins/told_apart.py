@@ -29,19 +29,22 @@ from gradscribe.frontend.joins.merge_planning import values_in
 from gradscribe.frontend.kinds import kinds
 from gradscribe.frontend.kinds.kinds import ABSENT, kind_of
 from gradscribe.frontend.memory import aliasing
-from gradscribe.frontend.memory.carried_parts import held, is_memory
+from gradscribe.frontend.memory.carried_parts import bound, is_memory
 from gradscribe.frontend.memory.reach import is_kept, is_read_only, storages
 from gradscribe.frontend.state.knowledge import State
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     PLAIN_NUMBERS,
+    Cell,
     Choice,
     DictRef,
     Either,
+    FrontendValue,
     InstanceRef,
     Kind,
     ListRef,
     Ref,
+    Reference,
     Static,
     Storage,
     TupleOf,
@@ -49,11 +52,15 @@ from gradscribe.frontend.values.values import (
     possibilities,
 )
 from gradscribe.ir.core import Value
+from gradscribe.ir.known import all_known
 from gradscribe.ir.types import BOOL, Type
 
 WHICH = "which arrays"
 """The name (that no program can have) to which the tuple is bound where an iteration begins or
 ends."""
+
+Of = Callable[[Any], FrontendValue]
+"""What is made of each of what an `Either` may be."""
 
 _MOST_KINDS, _MOST_PATHS = 6, 64
 _REFERENCES = (Ref, ListRef, DictRef, InstanceRef)
@@ -103,7 +110,7 @@ class ToldApart:
         self._before = state
         new = [key for key in keys if key not in self._tried and self._may_be(key)]
         self._tried.update(new)
-        if found := [key for key in new if _has_array(self._start(key))]:
+        if found := [key for key in new if self._starts_with_array(key)]:
             self.keys, self.kinds = self.keys + found, {}
         self._bind()
         self._join(keys)
@@ -133,7 +140,11 @@ class ToldApart:
         for number, key in enumerate(self.keys):
             self._rebind(key, _each(tree, partial(_part, number)))
 
-    def _rebind(self, key: Any, item: Any) -> None:
+    def _starts_with_array(self, key: str | Cell) -> bool:
+        start = self._start(key)
+        return start is not None and _has_array(start)
+
+    def _rebind(self, key: Any, item: FrontendValue) -> None:
         if isinstance(key, str):
             self._lowering.frame.names[key] = item
         else:
@@ -144,10 +155,11 @@ class ToldApart:
     def _chosen(self, keys: list[Any]) -> list[Any]:
         """Those that hold arrays from before the loop after an iteration, or have held one that it
         stores to; and those that have held one of these before it, which the others have now."""
-        ends = {
-            key: (self._start(key), self._own(self._end(key))) for key in keys if self._may_be(key)
-        }
-        found = {key: pair for key, pair in ends.items() if None not in pair}
+        found: dict[Any, tuple[FrontendValue, FrontendValue]] = {}
+        for key in filter(self._may_be, keys):
+            start, end = self._start(key), self._own(self._end(key))
+            if start is not None and end is not None:
+                found[key] = start, end
         chosen = {
             key
             for key, (start, end) in found.items()
@@ -162,7 +174,7 @@ class ToldApart:
                 return [key for key in found if key in chosen]
             chosen |= wider
 
-    def _is_changed(self, item: Any) -> bool:
+    def _is_changed(self, item: FrontendValue) -> bool:
         """Whether an iteration stores to what was there before the loop."""
         now, before = self._lowering.contents, self._before.contents
         return any(now[s] is not before.get(s) for s in storages(self._lowering, item))
@@ -172,13 +184,13 @@ class ToldApart:
         is_live = self._live is None or not isinstance(key, str) or key in self._live
         return is_name and is_live and key not in self._excluded
 
-    def _start(self, key: Any) -> Any:
-        return self._own(held(self._before.names, self._before.contents, key))
+    def _start(self, key: str | Cell) -> FrontendValue | None:
+        return self._own(bound(self._before.names, self._before.contents, key))
 
-    def _end(self, key: Any) -> Any:
-        return held(self._lowering.frame.names, self._lowering.contents, key)
+    def _end(self, key: str | Cell) -> FrontendValue:
+        return bound(self._lowering.frame.names, self._lowering.contents, key)
 
-    def _own(self, item: Any) -> Any:
+    def _own(self, item: FrontendValue) -> FrontendValue | None:
         """A value in which arrays from before the loop stand for themselves; None if it is nothing
         that is told apart."""
         if isinstance(item, Either):
@@ -188,9 +200,9 @@ class ToldApart:
             return None if item.mixed or item.loop is not None else ABSENT
         if isinstance(item, Static):
             return None if isinstance(item.value, PLAIN_NUMBERS) else item
-        return self._array(item) or item if type(item) in _REFERENCES else None
+        return self._array(item) or item if _is_reference(item) else None
 
-    def _array(self, array: Any) -> Static | None:
+    def _array(self, array: Reference) -> Static | None:
         """What stands for an array or container from before the loop."""
         if array.storage not in self._before.contents:
             return None
@@ -212,23 +224,29 @@ class ToldApart:
         many, nothing is told apart."""
         if not self.keys:
             return
-        items = tuple(self._own(self._end(key)) for key in self.keys)
-        tree = None if None in items else self._jointly(items)
-        found = {} if tree is None else {self._kind(leaf): leaf for leaf in possibilities(tree)}
+        items: list[FrontendValue] | None = all_known(
+            [self._own(self._end(key)) for key in self.keys]
+        )
+        tree = None if items is None else self._jointly(tuple(items))
+        pairs = [] if tree is None else [(self._kind(leaf), leaf) for leaf in possibilities(tree)]
+        found = {kind: leaf for kind, leaf in pairs if isinstance(kind, Kind)}
         new = {kind: self._types(found[kind], kind) for kind in found if kind not in self.kinds}
         self.kinds = {**new, **self.kinds}
-        known = found and None not in found and len(self.kinds) <= _MOST_KINDS
-        if known and (arranged := self._arranged(tree)) is not None:
+        is_known = all(kind in found for kind, _ in pairs) and len(self.kinds) <= _MOST_KINDS
+        arranged = self._arranged(tree) if tree is not None and is_known else None
+        if arranged is not None:
             self._lowering.frame.names[WHICH] = arranged
         else:
             self._excluded.update(self.keys)
             self.keys, self.kinds = [], {}
 
-    def _types(self, item: Any, kind: Any) -> list[Type]:
-        leaves = [] if kind is None else kinds.leaves(self._lowering, item, kind)
+    def _types(self, item: FrontendValue, kind: Kind) -> list[Type]:
+        leaves = kinds.leaves(self._lowering, item, kind)
         return [leaf.type for leaf in leaves or () if leaf is not None]
 
-    def _jointly(self, items: tuple[Any, ...], paths: int = _MOST_PATHS) -> Any:
+    def _jointly(
+        self, items: tuple[FrontendValue, ...], paths: int = _MOST_PATHS
+    ) -> FrontendValue | None:
         """The tuple of values as an `Either` of tuples; None if there are too many."""
         either = next((item for item in items if isinstance(item, Either)), None)
         if either is None:
@@ -239,9 +257,10 @@ class ToldApart:
             self._jointly(tuple(self._under(item, either.flag, outcome) for item in items), half)
             for outcome, half in ((True, paths // 2), (False, paths // 2))
         ]
-        return None if None in sides else _either(either.flag, *sides)
+        found: list[FrontendValue] | None = all_known(sides)
+        return None if found is None else _either(either.flag, *found)
 
-    def _under(self, item: Any, flag: Value, outcome: bool) -> Any:
+    def _under(self, item: FrontendValue, flag: Value, outcome: bool) -> FrontendValue:
         """What a value is where a flag has this outcome."""
         if not isinstance(item, Either):
             return item
@@ -251,33 +270,35 @@ class ToldApart:
             return first if outcome else second
         return _either(item.flag, first, second)
 
-    def _arranged(self, tree: Any) -> Any:
+    def _arranged(self, tree: FrontendValue) -> FrontendValue | None:
         """The same with the kinds in their order, each of them once; None if that cannot be."""
         present = set(map(self._kind, possibilities(tree)))
         ordered = [kind for kind in self.kinds if kind in present]
-        tuples = [self._tuple(self._of_kind(tree, kind)) for kind in ordered]
-        if None in tuples:
+        tuples: list[FrontendValue] | None = all_known(
+            [self._tuple(self._of_kind(tree, kind)) for kind in ordered]
+        )
+        if tuples is None:
             return None
         *_, result = tuples
         for number, kind in reversed(list(enumerate(ordered[:-1]))):
             flag = self._emitted(self._is_of_kind(tree, kind, ordered[:number]))
-            result = Either(flag, tuples[number], result)
+            result = Either(self._lowering.value(flag), tuples[number], result)
         return result
 
-    def _of_kind(self, tree: Any, kind: Kind) -> Any:
+    def _of_kind(self, tree: FrontendValue, kind: Kind) -> FrontendValue:
         """The tuple where it is of this kind."""
-        return _each(tree, lambda leaf: leaf if self._kind(leaf) == kind else None)
+        return _each(tree, lambda leaf: leaf if self._kind(leaf) == kind else _NOWHERE)
 
-    def _is_of_kind(self, tree: Any, kind: Kind, others: list[Kind]) -> Any:
+    def _is_of_kind(self, tree: FrontendValue, kind: Kind, others: list[Kind]) -> FrontendValue:
         """Whether it is of this kind, where it is of none of those others."""
 
-        def of(leaf: Any) -> Static | None:
+        def of(leaf: FrontendValue) -> FrontendValue:
             found = self._kind(leaf)
-            return None if found in others else Static(found == kind)
+            return _NOWHERE if found in others else Static(found == kind)
 
         return _each(tree, of, Static(False))
 
-    def _tuple(self, tree: Any) -> Any:
+    def _tuple(self, tree: FrontendValue) -> FrontendValue | None:
         """A tuple of one kind that is made on several paths, as one; None of containers."""
         if not isinstance(tree, Either):
             return tree
@@ -309,10 +330,10 @@ class ToldApart:
         found.storage.kept = any(is_kept(self._lowering, array) for array in arrays)
         return found
 
-    def _loaded(self, array: Any) -> Any:
-        return array if array is ABSENT else self._lowering.load(array)
+    def _loaded(self, array: FrontendValue) -> FrontendValue:
+        return self._lowering.load(array) if _is_array(array) else array
 
-    def _emitted(self, tree: Any, of: Callable[[Any], Any] = lambda leaf: leaf) -> Any:
+    def _emitted(self, tree: FrontendValue, of: Of = lambda leaf: leaf) -> FrontendValue:
         """The array, or flag, that is one of several, as one value. of: gives each of them."""
         if not isinstance(tree, Either):
             return of(tree)
@@ -321,65 +342,73 @@ class ToldApart:
         sides = (partial(self._emitted, item, of) for item in (tree.first, tree.second))
         return conditional(self._lowering, None, tree.flag, *sides)
 
-    def _kind(self, item: Any) -> Any:
+    def _kind(self, item: FrontendValue) -> Kind | Choice | None:
         return kind_of(self._lowering, item, self._lowering.contents)
 
 
-def _arrays_of(item: Any) -> set[Storage]:
+def _arrays_of(item: FrontendValue) -> set[Storage]:
     """The memory of the arrays from before the loop that a value may be."""
     return {leaf.storage for leaf in _leaves_of(item)}
 
 
-def _leaves_of(item: Any) -> list[Any]:
+def _leaves_of(item: FrontendValue) -> list[Reference]:
     """The arrays and containers from before the loop that a value may be."""
     return [leaf.value for leaf in possibilities(item) if _stands_for_memory(leaf)]
 
 
-def _stands_for_memory(item: Any) -> TypeGuard[Static]:
+def _stands_for_memory(item: FrontendValue) -> TypeGuard[Static]:
     return isinstance(item, Static) and isinstance(item.value, _REFERENCES)
 
 
-def _has_array(item: Any) -> bool:
+def _has_array(item: FrontendValue) -> bool:
     return bool(_arrays_of(item))
 
 
-def _are_arrays(items: list[Any]) -> bool:
+def _are_arrays(items: list[FrontendValue]) -> bool:
     return all(map(_is_array, items))
 
 
-def _is_array(item: Any) -> TypeGuard[Ref]:
+def _is_array(item: FrontendValue) -> TypeGuard[Ref]:
     return type(item) is Ref
 
 
-def _each(tree: Any, of: Callable[[Any], Any], absent: Any = ABSENT) -> Any:
-    """What `of` makes of each of what an `Either` may be. Where it makes None of it, there is what
+def _is_reference(item: FrontendValue) -> TypeGuard[Reference]:
+    return type(item) in _REFERENCES
+
+
+_NOWHERE = Unbound("")
+
+
+def _each(tree: FrontendValue, of: Of, absent: FrontendValue = ABSENT) -> FrontendValue:
+    """What `of` makes of each of what an `Either` may be. Where it is `_NOWHERE`, there is what
     there is elsewhere, or `absent` if flags tell that: they may not be told there."""
     if not isinstance(tree, Either):
         return of(tree)
     first, second = (_each(item, of, absent) for item in (tree.first, tree.second))
-    if first is None or second is None:
-        found = second if first is None else first
+    if first is _NOWHERE or second is _NOWHERE:
+        found = second if first is _NOWHERE else first
         if not isinstance(found, Either):
             return found
-        first, second = (absent if item is None else item for item in (first, second))
+        first, second = (absent if item is _NOWHERE else item for item in (first, second))
     return _either(tree.flag, first, second)
 
 
-def _item(number: int, of: Any) -> Any:
-    return of.items[number] if isinstance(of, TupleOf) else None
+def _item(number: int, of: FrontendValue) -> FrontendValue:
+    return of.items[number] if isinstance(of, TupleOf) else _NOWHERE
 
 
-def _part(number: int, of: TupleOf) -> Any:
+def _part(number: int, of: TupleOf) -> FrontendValue:
     """The item, which is an array itself where one stands for it."""
     item = of.items[number]
-    return item.value if _stands_for_memory(item) else item
+    found: FrontendValue = item.value if _stands_for_memory(item) else item
+    return found
 
 
-def _either(flag: Value, first: Any, second: Any) -> Any:
+def _either(flag: Value, first: FrontendValue, second: FrontendValue) -> FrontendValue:
     return first if _same(first, second) else Either(flag, first, second)
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: FrontendValue, b: FrontendValue) -> bool:
     """Whether two of these values are one."""
     if isinstance(a, TupleOf) and isinstance(b, TupleOf):
         return all(_same(x, y) for x, y in zip(a.items, b.items, strict=True))

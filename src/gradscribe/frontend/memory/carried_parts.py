@@ -32,7 +32,7 @@ from gradscribe.frontend.values.values import (
 )
 
 
-def is_carried(item: FrontendValue) -> bool:
+def is_carried(item: FrontendValue | Items) -> bool:
     """Whether a part of a carried value is, or holds, run-time values; others stay as they are."""
     if isinstance(item, Static):
         return is_number(item)
@@ -58,10 +58,17 @@ def held(
     names: Mapping[str, FrontendValue], contents: Mapping[Storage, Any], key: Any
 ) -> FrontendValue | Items:
     """What a name, attribute or piece of memory holds in a state."""
+    return contents[key] if is_memory(key) else bound(names, contents, key)
+
+
+def bound(
+    names: Mapping[str, FrontendValue], contents: Mapping[Storage, Any], key: str | Cell
+) -> FrontendValue:
+    """What a name or attribute is bound to in a state."""
     if isinstance(key, Cell):
         found: FrontendValue = contents[key][key.name]
         return found
-    return contents[key] if isinstance(key, Storage) else names.get(key, _MISSING)
+    return names.get(key, _MISSING)
 
 
 _MISSING = Unbound("")

@@ -65,7 +65,7 @@ def is_kept(lowering: Lowering, item: FrontendValue) -> bool:
     return any(storage.kept or storage in given for storage in storages(lowering, item))
 
 
-def is_read_only(item: FrontendValue) -> bool:
+def is_read_only(item: object) -> bool:
     """Whether an array cannot be stored to, perhaps, or a list may hold one that cannot be."""
     if isinstance(item, Ref) and any(step.name in READ_ONLY for step, _, _ in item.path):
         return True

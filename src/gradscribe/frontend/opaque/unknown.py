@@ -91,6 +91,12 @@ def is_opaque(item: FrontendValue) -> TypeGuard[Value]:
     return opaque_type(item) is not None
 
 
+def class_at_run_time(item: FrontendValue) -> type | None:
+    """The class of such a value, if it is known."""
+    type_ = opaque_type(item)
+    return None if type_ is None else type_.cls
+
+
 def call(
     lowering: Lowering,
     node: Any,
@@ -316,8 +322,7 @@ def _class_of(receiver: FrontendValue) -> type | None:
     """The class of an object of the running program, if it is known."""
     if isinstance(receiver, ObjectRef):
         return type(receiver.target)
-    type_ = opaque_type(receiver)
-    return None if type_ is None else type_.cls
+    return class_at_run_time(receiver)
 
 
 def asked(

@@ -17,6 +17,7 @@ from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     DictRef,
     FrontendValue,
+    Held,
     ListRef,
     ObjectRef,
     Static,
@@ -50,15 +51,14 @@ def changed_containers(lowering: Lowering) -> Iterator[ChangedContainer]:
 
 
 def _changed(
-    lowering: Lowering, storage: Storage, found: ObjectRef, now: Any, kept: tuple[Any, ...] | None
+    lowering: Lowering, storage: Storage, found: ObjectRef, now: Held, kept: tuple[Any, ...] | None
 ) -> ChangedContainer:
     new: ListRef | TupleOf = ListRef(storage)
     if isinstance(now, Value) and not lowering.outside.entered.keys().isdisjoint(storage.holds):
         what = f"what is outside may be put in `{found.name}`, in a branch or loop"
         lowering.unsupported(None, what, "put a copy there")
     if kept is not None:
-        every = now.values() if isinstance(now, dict) else now
-        pairs = zip(every, kept, strict=True)
+        pairs = zip(_by_place(now).values(), kept, strict=True)
         new = TupleOf(tuple(item for item, former in pairs if former is NEW))
     tree, values = held(lowering, new, f"in `{found.name}`", storage)
     keys = tuple(now) if isinstance(now, dict) else None
@@ -66,11 +66,17 @@ def _changed(
     return ChangedContainer(change, values, list(leaves_held(lowering, new, storage)))
 
 
-def _kept(before: Any, now: Any) -> tuple[Any, ...]:
+def _kept(before: Held, now: Held) -> tuple[Any, ...]:
     """For each item at the end, the key or position that it had before, or `NEW`."""
-    former = dict(before) if isinstance(before, dict) else dict(enumerate(before))
-    current = now if isinstance(now, dict) else dict(enumerate(now))
-    return tuple(_former_key(former, key, item) for key, item in current.items())
+    former = _by_place(before)
+    return tuple(_former_key(former, key, item) for key, item in _by_place(now).items())
+
+
+def _by_place(held: Held) -> dict[Any, FrontendValue]:
+    """The items of a container that are known, by key or position."""
+    if isinstance(held, dict):
+        return held
+    return {} if isinstance(held, Value) else dict(enumerate(held))
 
 
 def _former_key(former: dict[Any, FrontendValue], key: Any, item: FrontendValue) -> Any:
@@ -87,7 +93,6 @@ def _is_one(first: FrontendValue, second: FrontendValue) -> bool:
     return first is second
 
 
-def _is_as_before(kept: tuple[Any, ...] | None, before: Any) -> bool:
+def _is_as_before(kept: tuple[Any, ...] | None, before: Held) -> bool:
     """Whether the items are those that were there, in their order (dicts: with their keys)."""
-    keys = tuple(before) if isinstance(before, dict) else tuple(range(len(before)))
-    return kept == keys
+    return kept == tuple(_by_place(before))

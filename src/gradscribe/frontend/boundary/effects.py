@@ -35,6 +35,7 @@ from gradscribe.frontend.values.values import (
     Cell,
     DictRef,
     FrontendValue,
+    Held,
     InstanceRef,
     ListRef,
     Ref,
@@ -75,7 +76,7 @@ class Given:
     storage: Storage
     argument: int
     steps: tuple[Step, ...]
-    contents: Any
+    contents: Held
     leaf: int | None
 
 

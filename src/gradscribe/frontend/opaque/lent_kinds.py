@@ -27,6 +27,7 @@ from gradscribe.frontend.structures.run_time_arguments import argument_of
 from gradscribe.frontend.values.values import (
     DictRef,
     FrontendValue,
+    Held,
     InstanceRef,
     ListRef,
     Static,
@@ -62,7 +63,7 @@ class Lent(Generic[_Item]):
     made: Value
     block: list[Operation]
     call: int
-    state: Any = None
+    state: Held | None = None
     step: Value | None = None
     objects: dict[Any, Value] = field(default_factory=dict)
 
@@ -82,8 +83,9 @@ class Lent(Generic[_Item]):
         raise NotImplementedError
 
     @classmethod
-    def state_of(cls, lowering: Lowering, item: _Item) -> Any:
-        return lowering.contents[item.storage]
+    def state_of(cls, lowering: Lowering, item: _Item) -> Held:
+        held: Held = lowering.contents[item.storage]
+        return held
 
     @classmethod
     def parts_of(cls, lowering: Lowering, item: _Item) -> dict[Any, FrontendValue]:
@@ -317,7 +319,7 @@ class LentObject(Lent[InstanceRef]):
         return (item.cls, (), item.cls) if is_plain else (object.__new__, (item.cls,), item.cls)
 
     @classmethod
-    def state_of(cls, lowering: Lowering, item: InstanceRef) -> Any:
+    def state_of(cls, lowering: Lowering, item: InstanceRef) -> Held:
         return lowering.attributes(item)
 
     def filling(self, parts: dict[Any, Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
@@ -346,7 +348,7 @@ def is_container(item: FrontendValue) -> TypeGuard[Container]:
     return type(item) in KINDS
 
 
-def _is_same(first: Any, second: Any) -> bool:
+def _is_same(first: Held, second: Held | None) -> bool:
     if isinstance(first, dict) and isinstance(second, dict):
         return list(first) == list(second) and all(first[key] is second[key] for key in first)
     return first is second

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.opaque.given_derivatives import (
     GivenRule,
@@ -34,21 +35,14 @@ NOTHING = Static(None)
 
 def parts_of(lowering: Lowering, item: FrontendValue) -> tuple[FrontendValue, ...] | None:
     """The items of a tuple, or of a list whose items are known; None of anything else."""
-    if isinstance(item, TupleOf):
-        return item.items
-    if isinstance(item, ListRef):
-        contents = lowering.contents[item.storage]
-        return contents if isinstance(contents, tuple) else None
     if isinstance(item, Static) and isinstance(item.value, (tuple, list)):
         return tuple(map(Static, item.value))
-    return None
+    return known_items(lowering, item)
 
 
 def type_of(lowering: Lowering, item: FrontendValue) -> Type | None:
     """The type of a number, an array, or a list that only the run knows."""
-    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
-        return None
-    if isinstance(item, (Ref, Value, ListRef)):
+    if known_items(lowering, item) is None and isinstance(item, (Ref, Value, ListRef)):
         type_ = lowering.value(item).type
         return type_ if isinstance(type_, (Array, Scalar, Sequence)) else None
     return None

@@ -31,7 +31,6 @@ from gradscribe.primitives.control import EFFECT, RAISE
 from gradscribe.primitives.registry import PRIMITIVES
 
 _Key = TypeVar("_Key")
-_Item = TypeVar("_Item")
 
 
 def conditional(
@@ -191,28 +190,23 @@ def attempt(
 def _take_no_part(before: State, first: State, second: State) -> None:
     """Let a state that nothing comes after have no values where the other differs from the one
     before."""
-    _leave_out(before.names, first.names, second.names, lambda item: Unbound.on_one_path())
-    _leave_out(before.contents, first.contents, second.contents, _without_values)
+    _leave_out(before.names, first.names, second.names)
+    _leave_out(before.contents, first.contents, second.contents)
 
 
-def _leave_out(
-    before: Mapping[_Key, _Item],
-    now: Mapping[_Key, _Item],
-    last: dict[_Key, _Item],
-    without_values: Callable[[_Item], _Item],
-) -> None:
+def _leave_out(before: Mapping[_Key, Any], now: Mapping[_Key, Any], last: dict[_Key, Any]) -> None:
+    nothing = Unbound.on_one_path()
     for key in last.keys() - now.keys():
         del last[key]
     for key, item in now.items():
         if key in before and before[key] is item:
             last[key] = item
         elif key not in last or last[key] is not item:
-            last[key] = without_values(item)
+            last[key] = _without_values(item, nothing)
 
 
-def _without_values(contents: FrontendValue | Items) -> FrontendValue | Items:
+def _without_values(contents: FrontendValue | Items, nothing: Unbound) -> Unbound | Items:
     """Contents of the same structure: of a list or tuple, of a dict or object, or one value."""
-    nothing = Unbound.on_one_path()
     if isinstance(contents, tuple):
         return (nothing,) * len(contents)
     if isinstance(contents, dict):

@@ -240,8 +240,8 @@ class Carried(FixedPoint):
 
     def _rebind(self, entry: Entry, values: Iterator[Value]) -> None:
         if is_memory(entry.key):
-            start = self._start(entry.key)
-            self.lowering.contents[entry.key] = self._rebuilding.held(start, entry, values)
+            held = self.entry.contents[entry.key]
+            self.lowering.contents[entry.key] = self._rebuilding.held(held, entry, values)
         elif entry.mode == "either":
             self._rebind_either(entry, values)
         else:

@@ -16,8 +16,8 @@ from gradscribe.frontend.values.values import (
     Cell,
     DictRef,
     FrontendValue,
+    Held,
     InstanceRef,
-    Items,
     ListRef,
     Ref,
     Reference,
@@ -34,17 +34,13 @@ class Rebuilding:
     lowering: Lowering
     after: State
 
-    def held(
-        self, like: FrontendValue | Items, entry: Entry, values: Iterator[Value]
-    ) -> FrontendValue | Items:
+    def held(self, like: Held, entry: Entry, values: Iterator[Value]) -> Held:
         """What memory holds, of the structure of `like`; its leaves are taken from values."""
         if isinstance(like, dict):
             return {key: self.value(part, entry, values, (key,)) for key, part in like.items()}
-        if not isinstance(like, tuple):
-            return self.value(like, entry, values)
-        if entry.mode == "list":
-            return next(values)
-        return tuple(self.value(part, entry, values, (n,)) for n, part in enumerate(like))
+        if isinstance(like, tuple) and entry.mode != "list":
+            return tuple(self.value(part, entry, values, (n,)) for n, part in enumerate(like))
+        return next(values)
 
     def value(
         self, like: FrontendValue, entry: Entry, values: Iterator[Value], path: Path = ()

@@ -20,7 +20,15 @@ from gradscribe.frontend.opaque import lent_containers
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import inputs
 from gradscribe.frontend.structures.instances import new_instance
-from gradscribe.frontend.values.values import DictRef, ListRef, ObjectRef, Static, Storage, TupleOf
+from gradscribe.frontend.values.values import (
+    DictRef,
+    FrontendValue,
+    ListRef,
+    ObjectRef,
+    Static,
+    Storage,
+    TupleOf,
+)
 from gradscribe.ir.core import Block, Function, Operation, Parameter, Value, walk
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree, count_leaves
 from gradscribe.ir.types import is_differentiable
@@ -99,7 +107,7 @@ def outline(
     parameters: list[Parameter] = []
     operands: list[Value] = []
     spans: list[range] = []
-    bound = []
+    bound: list[FrontendValue] = []
     taken: set[str] = set()
     before, views = dict(lowering.contents), dict(lowering.views)
     for number, item in enumerate(arguments):

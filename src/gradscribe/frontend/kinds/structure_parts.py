@@ -48,7 +48,7 @@ class Kept:
     in `Storage`."""
 
     number: int
-    part: Part
+    part: Slot | Container
     place: tuple[str, int, int] | None
     levels: int
 

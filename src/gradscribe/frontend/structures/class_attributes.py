@@ -5,16 +5,17 @@ from __future__ import annotations
 import functools
 import types
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.memory import outside
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.structures.instances import class_of, has_methods, is_object
+from gradscribe.frontend.structures.instances import OfClass, class_of, has_methods, is_object
 from gradscribe.frontend.values.values import (
     PLAIN_NUMBERS,
     BoundMethod,
+    FrontendValue,
     ObjectRef,
     PartialOf,
     Static,
@@ -27,7 +28,7 @@ MISSING: Any = object()
 """Stands for what a class does not have."""
 
 
-def is_property(kind: Any) -> bool:
+def is_property(kind: Any) -> TypeGuard[property]:
     """Whether this is a property, and no object of a class with a `__get__` of its own."""
     return isinstance(kind, property) and in_class(type(kind), "__get__") is property.__get__
 
@@ -41,7 +42,7 @@ def is_data_descriptor(kind: Any) -> bool:
     return any(isinstance(method, types.FunctionType) for method in methods)
 
 
-def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) -> Any:
+def of_class(lowering: Lowering, node: Any, owner: OfClass, cls: type, name: str) -> Any:
     """An attribute of the class, as it is seen through an object of it, or None."""
     kind = in_class(cls, name, MISSING)
     if kind is MISSING:
@@ -110,7 +111,12 @@ def of_static(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
 
 
 def call_descriptor(
-    lowering: Lowering, node: Any, owner: Any, name: str, special: str, *arguments: Any
+    lowering: Lowering,
+    node: Any,
+    owner: OfClass,
+    name: str,
+    special: str,
+    *arguments: FrontendValue,
 ) -> Any:
     """Call a method of the descriptor that the class of `owner` has under a name."""
     cls = class_of(owner)
@@ -126,7 +132,11 @@ def call_descriptor(
 
 
 def _partial_method(
-    lowering: Lowering, owner: Any, cls: type, name: str, kind: functools.partialmethod[Any]
+    lowering: Lowering,
+    owner: OfClass,
+    cls: type,
+    name: str,
+    kind: functools.partialmethod[Any],
 ) -> PartialOf:
     place = _place_in_class(cls, name)
     dependencies.depend(lowering, place, kind)
@@ -140,7 +150,9 @@ def _place_in_class(cls: type, name: str) -> AccessPath:
     return AccessPath(base).attribute("__dict__").item(name)
 
 
-def of_static_class(lowering: Lowering, node: Any, cls: type, name: str, kind: Any) -> Any:
+def of_static_class(
+    lowering: Lowering, node: Any, cls: type, name: str, kind: Any
+) -> FrontendValue:
     """`cls.name` for a static or class method."""
     path = AccessPath(cls).attribute(name)
     if isinstance(kind, staticmethod):
@@ -157,7 +169,7 @@ def depend_on_class(lowering: Lowering, cls: type, name: str, kind: Any) -> None
         dependencies.depend(lowering, AccessPath(cls).attribute(name), kind)
 
 
-def method(lowering: Lowering, owner: Any, name: str) -> BoundMethod | None:
+def method(lowering: Lowering, owner: FrontendValue, name: str) -> BoundMethod | None:
     """The Python function that the class of an object has under a special name, bound to it."""
     if not has_methods(owner):
         return None
@@ -209,7 +221,7 @@ def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Any:
     return lowering.raises(node, AttributeError(what), what, "define it in a base class")
 
 
-def is_computed(owner: Any, name: str) -> bool:
+def is_computed(owner: FrontendValue, name: str) -> bool:
     """Whether an attribute is computed by the class."""
     kind = in_class(class_of(owner), name, None) if is_object(owner) else None
     return is_data_descriptor(kind)

@@ -20,11 +20,11 @@ from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.syntax import function_texts
-from gradscribe.frontend.values.iterations import Range
+from gradscribe.frontend.values.iterations import Integer, Range
 from gradscribe.frontend.values.values import (
     BoundMethod,
+    FrontendValue,
     LocalFunction,
-    Made,
     ObjectRef,
     OneShot,
     PartialOf,
@@ -37,12 +37,12 @@ from gradscribe.ir.types import Opaque
 from gradscribe.primitives.control import EFFECT, RUN
 from gradscribe.primitives.functions import FUNCTION, FunctionText
 
-ArgumentOf = Callable[[Any], Any]
+ArgumentOf = Callable[[FrontendValue], Any]
 
 _CALLED = (LocalFunction, PartialOf, BoundMethod, OneShot)
 
 
-def may_call(item: Any) -> bool:
+def may_call(item: FrontendValue) -> bool:
     """Whether code that is given this value may run code of the program by it."""
     if isinstance(item, TupleOf):
         return any(map(may_call, item.items))
@@ -55,13 +55,13 @@ def may_call(item: Any) -> bool:
     return isinstance(item, _CALLED)
 
 
-def made_object(lowering: Lowering, item: Any, argument_of: ArgumentOf) -> Any:
+def made_object(lowering: Lowering, item: FrontendValue, argument_of: ArgumentOf) -> Value | None:
     """The object that one of these is, as an argument of a call at run time; None for others."""
     maker = _MAKERS.get(type(item))
     return None if maker is None else maker(lowering, item, argument_of)
 
 
-def captured(lowering: Lowering, item: LocalFunction) -> dict[str, Any]:
+def captured(lowering: Lowering, item: LocalFunction) -> dict[str, FrontendValue]:
     """What the free names of a function stand for, by name."""
     text = function_texts.text_of(item.node)
     if text.problem:
@@ -104,7 +104,7 @@ def _function(lowering: Lowering, item: LocalFunction, argument_of: ArgumentOf) 
 
 
 def _looking_up(
-    lowering: Lowering, item: LocalFunction, found: dict[str, Any]
+    lowering: Lowering, item: LocalFunction, found: dict[str, FrontendValue]
 ) -> tuple[FunctionText, dict[str, Value]]:
     """The text of a function, and the objects in which it looks variables up, by name."""
     text = function_texts.text_of(item.node)
@@ -131,7 +131,7 @@ def _looking_up(
     return replace(text, free={k: n for k, n in text.free.items() if k not in owners}), owners
 
 
-def _check(lowering: Lowering, node: Any, name: str, item: Any) -> None:
+def _check(lowering: Lowering, node: Any, name: str, item: FrontendValue) -> None:
     """Refuse what is no object of the running program: classes that the function defines."""
     value = item.value if isinstance(item, Static) else None
     if (isinstance(value, type) and value in dependencies.LOCAL_CLASSES) or probe(
@@ -163,7 +163,7 @@ def _iterator(lowering: Lowering, item: OneShot, argument_of: ArgumentOf) -> Val
             "an iterator that has given items is given to code that cannot be read",
             "make a list of the items that are left",
         )
-    made: Made = item.origin
+    made = item.origin
     arguments = tuple(argument_of(given) for given in made.arguments)
     named = {key: argument_of(given) for key, given in made.keywords.items()}
     callee = made.callee
@@ -179,13 +179,13 @@ def _range(lowering: Lowering, item: Range, argument_of: ArgumentOf) -> Value | 
     if item.reversed:
         return None
     first, stop, step = item.parts
-    shown: tuple[Any, ...] = item.parts if step != Static(1) else (first, stop)
+    shown: tuple[Integer, ...] = item.parts if step != Static(1) else (first, stop)
     shown = (stop,) if len(shown) == 2 and first == Static(0) else shown
     given = tuple(argument_of(part) for part in shown)
     return lowering.plain(RUN, {"args": given, "keywords": {}, "type": Opaque(range)}, range)
 
 
-_MAKERS: dict[type, Callable[..., Any]] = {
+_MAKERS: dict[type, Callable[..., Value | None]] = {
     LocalFunction: _function,
     PartialOf: _partial,
     BoundMethod: _method,
@@ -194,7 +194,7 @@ _MAKERS: dict[type, Callable[..., Any]] = {
 }
 
 
-def parts_of(lowering: Lowering, item: Any) -> Iterator[Any]:
+def parts_of(lowering: Lowering, item: FrontendValue) -> Iterator[FrontendValue]:
     """What a function, method or iterator leads to: itself, what it captures, is bound to and is
     given, and what those lead to."""
     pending, seen = [item], set[int]()

@@ -7,26 +7,29 @@ equally many.
 
 from __future__ import annotations
 
-from typing import Any
+from types import EllipsisType
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-from gradscribe.frontend.memory import outside
+from gradscribe.frontend.memory import outside, sequences
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.iterations import Range
-from gradscribe.frontend.values.values import ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.values.iterations import Integer, Range
+from gradscribe.frontend.values.values import FrontendValue, ListRef, Ref, Static, TupleOf
 from gradscribe.ir.affine import Affine, Symbol
-from gradscribe.ir.core import Operand, Operation, SliceOf, Value
+from gradscribe.ir.core import Operand, Operation, Primitive, SliceOf, Value
 from gradscribe.ir.types import Array, Scalar, Sequence, Tuple, Type, is_integer
 from gradscribe.primitives.control import CONSTANT, ITEM
 from gradscribe.primitives.indexing import GATHER, GETITEM, is_mask
 from gradscribe.primitives.nonzero import NONZERO
 from gradscribe.primitives.registry import PRIMITIVES
 
-Step = tuple[Any, dict[str, Any], Any]
+Step: TypeAlias = tuple[Primitive, dict[str, Any], Any]
+Part: TypeAlias = Value | SliceOf | int | list[Any] | EllipsisType | None
+"""What an item of an index is in the IR; a list as NumPy takes it, but for IR values in it."""
 
 
-def step_of(lowering: Lowering, node: Any, index: Any) -> Step:
+def step_of(lowering: Lowering, node: Any, index: FrontendValue) -> Step:
     """The step of a path that `[index]` is."""
     index = outside.opened(lowering, index)
     given = index.items if isinstance(index, TupleOf) else (index,)
@@ -50,7 +53,7 @@ def step_of(lowering: Lowering, node: Any, index: Any) -> Step:
     return GATHER, arguments, None
 
 
-def _item(lowering: Lowering, node: Any, item: Any) -> Any:
+def _item(lowering: Lowering, node: Any, item: FrontendValue) -> Part:
     if isinstance(item, slice):
         return SliceOf(*(_bound(lowering, node, p) for p in (item.start, item.stop, item.step)))
     if isinstance(item, Static):
@@ -65,7 +68,7 @@ def _item(lowering: Lowering, node: Any, item: Any) -> Any:
     if isinstance(item, (ListRef, TupleOf)):
         return _list(lowering, node, item)
     if isinstance(item, Range) and not item.reversed:
-        return lowering.load(_as_arange(lowering, node, item))
+        return lowering.value(_as_arange(lowering, node, item))
     if isinstance(item, Ref):
         value = lowering.load(item)
         if _indexes(value.type):
@@ -77,24 +80,23 @@ def _item(lowering: Lowering, node: Any, item: Any) -> Any:
     )
 
 
-def _as_arange(lowering: Lowering, node: Any, item: Range) -> Ref:
+def _as_arange(lowering: Lowering, node: Any, item: Range) -> Any:
     """The array that NumPy makes of a range."""
     start, stop, step = item.parts
-    bounds: tuple[Any, ...] = item.parts
+    bounds: tuple[Integer, ...] = item.parts
     if isinstance(step, Static) and step.value == 1:
         from_zero = isinstance(start, Static) and start.value == 0
         bounds = (stop,) if from_zero else (start, stop)
-    made: Ref = lowering.apply_primitive(node, PRIMITIVES[np.arange], np.arange, bounds, {})
-    return made
+    return lowering.apply_primitive(node, PRIMITIVES[np.arange], np.arange, bounds, {})
 
 
-def _list(lowering: Lowering, node: Any, item: Any) -> Any:
+def _list(lowering: Lowering, node: Any, item: ListRef | TupleOf) -> Value | list[Any]:
     """A list of integers (or flags) in an index: as it is displayed, or a run-time value."""
-    contents = item.items if isinstance(item, TupleOf) else lowering.contents[item.storage]
-    if isinstance(contents, tuple):
-        return [_list_item(lowering, node, below) for below in contents]
-    type_ = contents.type if isinstance(contents, Value) else None
-    if isinstance(type_, Sequence) and is_integer(type_.item):
+    items = sequences.known_items(lowering, item)
+    if items is not None:
+        return [_list_item(lowering, node, below) for below in items]
+    contents = lowering.value(item)
+    if isinstance(contents.type, Sequence) and is_integer(contents.type.item):
         return contents
     return lowering.unsupported(
         node,
@@ -103,7 +105,7 @@ def _list(lowering: Lowering, node: Any, item: Any) -> Any:
     )
 
 
-def _list_item(lowering: Lowering, node: Any, item: Any) -> Any:
+def _list_item(lowering: Lowering, node: Any, item: FrontendValue) -> Part:
     if isinstance(item, Static) and isinstance(item.value, (bool, int, np.integer)):
         return item.value if isinstance(item.value, bool) else int(item.value)
     if isinstance(item, (ListRef, TupleOf)):
@@ -117,7 +119,7 @@ def _list_item(lowering: Lowering, node: Any, item: Any) -> Any:
     )
 
 
-def _bound(lowering: Lowering, node: Any, part: Any) -> Any:
+def _bound(lowering: Lowering, node: Any, part: FrontendValue | None) -> Value | int | None:
     if part is None or (isinstance(part, Static) and part.value is None):
         return None
     if isinstance(part, Static) and isinstance(part.value, (int, np.integer)):
@@ -143,14 +145,14 @@ def _is_basic(item: Value) -> bool:
     return isinstance(item.type, Scalar)
 
 
-def _is_advanced(item: Any) -> bool:
+def _is_advanced(item: Part) -> TypeGuard[Value | list[Any]]:
     return isinstance(item, list) or (isinstance(item, Value) and not _is_basic(item))
 
 
 # -- repeated items ------------------------------------------------------------------------------
 
 
-def _is_distinct(lowering: Lowering, items: tuple[Any, ...]) -> bool:
+def _is_distinct(lowering: Lowering, items: tuple[Part, ...]) -> bool:
     """Whether no element is taken twice: one array of the index alone tells all apart, and is not
     broadcast against the others."""
     advanced = [item for item in items if _is_advanced(item)]
@@ -161,7 +163,7 @@ def _is_distinct(lowering: Lowering, items: tuple[Any, ...]) -> bool:
     return _is_whole_nonzero(lowering, items)
 
 
-def _is_whole_nonzero(lowering: Lowering, items: tuple[Any, ...]) -> bool:
+def _is_whole_nonzero(lowering: Lowering, items: tuple[Part, ...]) -> bool:
     """Whether these are all the indices that one `np.nonzero` gave, in order."""
     parts = [lowering.builder.definition(i) if isinstance(i, Value) else None for i in items]
     made = [part for part in parts if part is not None and part.primitive is ITEM]
@@ -174,9 +176,9 @@ def _is_whole_nonzero(lowering: Lowering, items: tuple[Any, ...]) -> bool:
     return whole and source is not None and source.primitive is NONZERO
 
 
-def open_mesh(lowering: Lowering, node: Any, arguments: tuple[Any, ...]) -> TupleOf:
+def open_mesh(lowering: Lowering, node: Any, arguments: tuple[FrontendValue, ...]) -> TupleOf:
     """`np.ix_(i, j)`: arrays that, broadcast, pair each index with each of the others."""
-    parts: list[Any] = []
+    parts: list[FrontendValue] = []
     for axis, given in enumerate(arguments):
         item = as_array(lowering, node, given)
         if is_mask(lowering.value(item).type):
@@ -189,14 +191,14 @@ def open_mesh(lowering: Lowering, node: Any, arguments: tuple[Any, ...]) -> Tupl
     return TupleOf(tuple(parts))
 
 
-def nonzero(lowering: Lowering, node: Any, callee: Any, x: Any) -> Any:
+def nonzero(lowering: Lowering, node: Any, callee: Any, x: FrontendValue) -> FrontendValue:
     """`np.nonzero(x)` and its likes."""
     value = lowering.value(as_array(lowering, node, x))
     arguments = {"x": value, "count": count_of(lowering, value)}
     return lowering.wrap(lowering.emit(NONZERO, arguments, callee))
 
 
-def _length_of(item: Any) -> Any:
+def _length_of(item: Value | list[Any]) -> object:
     """The length of an array with one axis; of what is not known to be one, something else."""
     type_ = item.type if isinstance(item, Value) else None
     if isinstance(type_, Array) and type_.rank == 1 and type_.dtype != "bool":
@@ -206,7 +208,7 @@ def _length_of(item: Any) -> Any:
     return object()
 
 
-def _tells_apart(lowering: Lowering, item: Any) -> bool:
+def _tells_apart(lowering: Lowering, item: Value | list[Any]) -> bool:
     if is_mask(item.type if isinstance(item, Value) else item):
         return True
     if isinstance(item, list):
@@ -248,7 +250,7 @@ def count_of(lowering: Lowering, mask: Value) -> Affine:
     return lowering.counts[number]
 
 
-def as_array(lowering: Lowering, node: Any, item: Any) -> Any:
+def as_array(lowering: Lowering, node: Any, item: FrontendValue) -> Any:
     """What is stored in an array: a number or an array; of a tuple or list, NumPy makes one."""
     if isinstance(item, (TupleOf, ListRef)):
         return lowering.apply_primitive(node, PRIMITIVES[np.array], np.array, (item,), {})

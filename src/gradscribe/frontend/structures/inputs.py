@@ -10,6 +10,7 @@ import collections
 import functools
 import itertools
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from gradscribe.frontend.values.values import (
     PLAIN_NUMBERS,
     BoundMethod,
     DictRef,
+    FrontendValue,
     ListRef,
     ObjectRef,
     Ref,
@@ -74,9 +76,9 @@ def _captured(lowering: Lowering, value: Any, path: AccessPath, name: str) -> An
         name = next(n for n in itertools.chain([name], numbered) if n not in taken)
         argument = lowering.capture(name, value)
         lowering.has_tensors = lowering.has_tensors or argument.has_tensor
-        known = set(lowering.contents)
+        before = set(lowering.contents)
         parameter, found = bind(lowering, argument)
-        new = [storage for storage in lowering.contents if storage not in known]
+        new = [storage for storage in lowering.contents if storage not in before]
         entered = {storage: lowering.contents[storage] for storage in new}
         lowering.outside.entered.update(entered)
         lowering.outside.originals.update(
@@ -98,7 +100,9 @@ def _captured(lowering: Lowering, value: Any, path: AccessPath, name: str) -> An
     return found
 
 
-def _found_before(lowering: Lowering, value: Any, path: AccessPath) -> Any:
+def _found_before(
+    lowering: Lowering, value: Any, path: AccessPath
+) -> Ref | ListRef | DictRef | None:
     """What an array, list or dict is inside that was found at another place before; that it is the
     same there is a condition of each call. None of others."""
     outside = lowering.outside
@@ -135,7 +139,7 @@ def captured_object(lowering: Lowering, item: ObjectRef) -> Any:
 
 def bind(
     lowering: Lowering, argument: Argument, names: Any = None, position: int = -1
-) -> tuple[Parameter, Any]:
+) -> tuple[Parameter, FrontendValue]:
     """The IR parameter for an argument, and the frontend value that it is inside.
 
     names: the names that the function's own unpacking gives to the leaves, as a nested tuple.
@@ -143,7 +147,7 @@ def bind(
     leaves: list[Value] = []
     types_ = iter(argument.types)
 
-    def build(tree: Tree, name: str, given: Any, path: AccessPath) -> Any:
+    def build(tree: Tree, name: str, given: Any, path: AccessPath) -> FrontendValue:
         if isinstance(tree, Constant):
             return _constant(lowering, tree.value, path, name)
         if isinstance(tree, Leaf):
@@ -166,7 +170,7 @@ def bind(
     return Parameter(argument.name, argument.tree, tuple(leaves)), found
 
 
-def _constant(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Any:
+def _constant(lowering: Lowering, value: Any, path: AccessPath, name: str) -> FrontendValue:
     """The frontend value of an argument that is no run-time value: static if the key of the
     specialization holds the value itself, otherwise an object whose attributes are read."""
     if isinstance(value, types.MethodType):
@@ -187,8 +191,13 @@ def _constant(lowering: Lowering, value: Any, path: AccessPath, name: str) -> An
 
 
 def _structure(
-    lowering: Lowering, tree: Node, name: str, given: Any, path: AccessPath, build: Any
-) -> Any:
+    lowering: Lowering,
+    tree: Node,
+    name: str,
+    given: Any,
+    path: AccessPath,
+    build: Callable[[Tree, str, Any, AccessPath], FrontendValue],
+) -> FrontendValue:
     outside.refuse_nan(lowering, name, tree.keys or ())
     step = path.attribute if tree.keys is not None and tree.cls is not dict else path.item
     keys = tree.keys if tree.keys is not None else range(len(tree.children))

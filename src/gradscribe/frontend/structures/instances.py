@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any, TypeGuard
+from typing import TypeAlias, TypeGuard
 
 from gradscribe.frontend.memory import kept_variables, remembered
 from gradscribe.frontend.state.dependencies import depend_on_names, is_library
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     Cell,
+    FrontendValue,
     InstanceRef,
     ObjectRef,
     Static,
@@ -20,25 +21,27 @@ from gradscribe.frontend.values.values import (
 from gradscribe.ir.probing import in_class
 from gradscribe.primitives.users_code import is_users
 
-Object = InstanceRef | ObjectRef
+Object: TypeAlias = InstanceRef | ObjectRef
+OfClass: TypeAlias = Object | TupleOf | Static
+"""What has a class that may have methods of the user's."""
 _CONTAINERS = (list, dict, tuple, set)
 
 
-def class_of(owner: Object | TupleOf | Static) -> type:
+def class_of(owner: OfClass) -> type:
     """The class of an object."""
     if isinstance(owner, Static):
         return type(owner.value)
     return type(owner.target) if isinstance(owner, ObjectRef) else owner.cls
 
 
-def is_object(item: Any) -> TypeGuard[Object]:
+def is_object(item: FrontendValue) -> TypeGuard[Object]:
     """Whether this is an object of a user's class (or one from outside)."""
     return isinstance(item, InstanceRef) or (
         isinstance(item, ObjectRef) and not isinstance(item.target, _CONTAINERS)
     )
 
 
-def has_methods(item: Any) -> bool:
+def has_methods(item: FrontendValue) -> TypeGuard[OfClass]:
     """Whether the class of this may have methods of the user's: an object, or a namedtuple; of what
     is known, whether it has special methods of the user's."""
     if isinstance(item, Static):
@@ -46,7 +49,7 @@ def has_methods(item: Any) -> bool:
     return is_object(item) or (isinstance(item, TupleOf) and item.cls is not tuple)
 
 
-def is_folded(item: Any) -> TypeGuard[Static]:
+def is_folded(item: FrontendValue) -> TypeGuard[Static]:
     """Whether this is known, and no method of the user's decides what is made of it."""
     return isinstance(item, Static) and not special_methods(type(item.value))
 
@@ -72,7 +75,7 @@ def cell_of(lowering: Lowering, owner: Object, name: str) -> Cell | None:
     return lowering.outside.fields.get((id(owner.target), name))
 
 
-def set_attribute(lowering: Lowering, owner: Object, name: str, item: Any) -> None:
+def set_attribute(lowering: Lowering, owner: Object, name: str, item: FrontendValue) -> None:
     cell = cell_of(lowering, owner, name)
     if cell is None:
         cell = Cell(name)
@@ -86,7 +89,7 @@ def set_attribute(lowering: Lowering, owner: Object, name: str, item: Any) -> No
     kept_variables.bind(lowering, name, item, owner)
 
 
-def new_instance(lowering: Lowering, cls: type, fields: dict[str, Any]) -> InstanceRef:
+def new_instance(lowering: Lowering, cls: type, fields: dict[str, FrontendValue]) -> InstanceRef:
     """An object with these attributes."""
     depend_on_names(lowering, cls)
     owner = InstanceRef(cls, Storage(), {})

@@ -9,27 +9,36 @@ items are then known not to be meant, and may be what has no derivative.
 from __future__ import annotations
 
 from functools import reduce
-from typing import Any
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Static, TupleOf, is_number
-from gradscribe.ir.affine import Symbol
-from gradscribe.ir.core import Value
-from gradscribe.ir.types import JoinError, Never, Scalar, Type, join_items
+from gradscribe.frontend.values.values import (
+    FrontendValue,
+    Static,
+    TupleOf,
+    is_number,
+    scalar_type,
+)
+from gradscribe.ir.affine import Affine, Symbol
+from gradscribe.ir.types import JoinError, Never, Type, join_items
 
 _FEW = 16
 """Among so few items a captured number becomes a constant (and one specialization is made each)."""
 
 
-def place_among(lowering: Lowering, owner: Any, items: tuple[Any, ...], index: Any) -> Any:
+def place_among(
+    lowering: Lowering,
+    owner: FrontendValue,
+    items: tuple[FrontendValue, ...],
+    index: FrontendValue,
+) -> FrontendValue:
     """The index, or slice, of items of known structure: constant where it has to be."""
-    is_slice = isinstance(index, slice)
-    parts = (index.start, index.stop, index.step) if is_slice else (index,)
-    given = [part for part in parts if _is_of_call(part)]
+    parts = (index.start, index.stop, index.step) if isinstance(index, slice) else (index,)
+    is_slice = len(parts) > 1
+    given = [number for number in map(_told_by_call, parts) if number is not None]
     if not given or not (
         (is_slice and isinstance(owner, TupleOf))
-        or (len(items) <= _FEW and all(_is_captured(lowering, part) for part in given))
+        or (len(items) <= _FEW and all(_is_captured(lowering, number) for number in given))
         or not _are_even(lowering, items)
     ):
         return index
@@ -37,37 +46,34 @@ def place_among(lowering: Lowering, owner: Any, items: tuple[Any, ...], index: A
     return slice(*settled) if is_slice else settled[0]
 
 
-def _is_of_call(index: Any) -> bool:
-    """Whether this is an integer that arguments may tell."""
-    if not isinstance(index, Value) or not isinstance(index.type, Scalar):
-        return False
-    return index.type.value is not None
+def _told_by_call(index: FrontendValue) -> Affine | None:
+    """The integer that this is, where arguments may tell it."""
+    type_ = scalar_type(index)
+    return None if type_ is None else type_.value
 
 
-def _is_captured(lowering: Lowering, index: Value) -> bool:
+def _is_captured(lowering: Lowering, number: Affine) -> bool:
     """Whether only captured variables tell this integer."""
+    leaves = (leaf for _, parameter in lowering.outside.captures for leaf in parameter.leaves)
     captured = {
         symbol
-        for _, parameter in lowering.outside.captures
-        for leaf in filter(_is_of_call, parameter.leaves)
-        for symbol in _symbols(leaf)
+        for told in map(_told_by_call, leaves)
+        if told is not None
+        for symbol in _symbols(told)
     }
-    return _symbols(index) <= captured
+    return _symbols(number) <= captured
 
 
-def _symbols(number: Value) -> set[Symbol]:
-    assert isinstance(number.type, Scalar) and number.type.value is not None
-    return {symbol for symbol, _ in number.type.value.terms}
+def _symbols(number: Affine) -> set[Symbol]:
+    return {symbol for symbol, _ in number.terms}
 
 
-def _settled(lowering: Lowering, index: Any) -> Any:
-    if not _is_of_call(index):
-        return index
-    known = lowering.builder.facts.sampled(index.type.value)
+def _settled(lowering: Lowering, index: FrontendValue) -> FrontendValue:
+    known = lowering.builder.facts.sampled(_told_by_call(index))
     return index if known is None else Static(known)
 
 
-def _are_even(lowering: Lowering, items: tuple[Any, ...]) -> bool:
+def _are_even(lowering: Lowering, items: tuple[FrontendValue, ...]) -> bool:
     """Whether a run-time list holds these items."""
     if any(isinstance(item, Static) and not is_number(item) for item in items):
         return False

@@ -9,7 +9,7 @@ keys and of its items. What the methods do is written in Python, and lowered as 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeGuard
 
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.memory import sequences
@@ -19,6 +19,7 @@ from gradscribe.frontend.structures.instances import new_instance
 from gradscribe.frontend.values import texts
 from gradscribe.frontend.values.values import (
     DictRef,
+    FrontendValue,
     InstanceRef,
     ListRef,
     Ref,
@@ -150,12 +151,14 @@ def is_key(order: list[Any], key: Any) -> bool:
     return key in order
 
 
-def is_keyed(item: Any) -> bool:
+def is_keyed(item: FrontendValue) -> TypeGuard[InstanceRef]:
     """Whether this stands for such a dict."""
     return isinstance(item, InstanceRef) and item.cls is KeyedItems
 
 
-def by_computed_key(lowering: Lowering, owner: Any, key: Any) -> InstanceRef | None:
+def by_computed_key(
+    lowering: Lowering, owner: FrontendValue, key: FrontendValue
+) -> InstanceRef | None:
     """A dict that the function has not made, as the items that a computed key is looked up in; None
     where the key is known, or the dict can be made with computed keys from the beginning."""
     if not isinstance(owner, DictRef) or owner.storage.place is not None or not _is_computed(key):
@@ -175,24 +178,22 @@ def of_lists(lowering: Lowering, order: ListRef, held: ListRef) -> InstanceRef:
     return replace(made, lists=((order, "_keys"), (held, "")))
 
 
-def _key(key: Any) -> Any:
+def _key(key: Any) -> TupleOf | Static:
     return TupleOf(tuple(map(_key, key))) if isinstance(key, tuple) else Static(key)
 
 
-def _is_computed(key: Any) -> bool:
+def _is_computed(key: FrontendValue) -> bool:
     parts = key.items if isinstance(key, TupleOf) else (key,)
     return all(map(_is_plain, parts)) and not all(isinstance(part, Static) for part in parts)
 
 
-def check_hash(lowering: Lowering, node: Any, owner: Any, key: Any) -> None:
+def check_hash(lowering: Lowering, node: Any, owner: FrontendValue, key: FrontendValue) -> None:
     """Say what Python raises where a dict is given a key that has no hash."""
-    is_dict = isinstance(owner, DictRef)
-    if not is_dict and not (isinstance(owner, InstanceRef) and owner.cls is KeyedItems):
-        return
-    refuse_unhashable(lowering, node, key)
+    if isinstance(owner, DictRef) or is_keyed(owner):
+        refuse_unhashable(lowering, node, key)
 
 
-def known_key(lowering: Lowering, node: Any, owner: DictRef, key: Any) -> Any:
+def known_key(lowering: Lowering, node: Any, owner: DictRef, key: FrontendValue) -> Any:
     """The key that a frontend value is, of a dict whose keys are known."""
     if isinstance(key, Static):
         return key.value
@@ -201,7 +202,7 @@ def known_key(lowering: Lowering, node: Any, owner: DictRef, key: Any) -> Any:
     return refuse_key(lowering, node, owner, key)
 
 
-def refuse_unhashable(lowering: Lowering, node: Any, key: Any) -> None:
+def refuse_unhashable(lowering: Lowering, node: Any, key: FrontendValue) -> None:
     """Raise what Python raises for a key that has no hash, as Tensors have."""
     kinds = {ListRef: "list", DictRef: "dict", set: "set"}
     if not lowering.has_tensors:
@@ -214,7 +215,7 @@ def refuse_unhashable(lowering: Lowering, node: Any, key: Any) -> None:
             refuse_unhashable(lowering, node, part)
 
 
-def refuse_key(lowering: Lowering, node: Any, owner: Any, key: Any) -> NoReturn:
+def refuse_key(lowering: Lowering, node: Any, owner: FrontendValue, key: FrontendValue) -> NoReturn:
     """A dict of known keys is given one that is not known."""
     refuse_unhashable(lowering, node, key)
     is_plain = _is_plain(key) or (isinstance(key, TupleOf) and all(map(_is_plain, key.items)))
@@ -239,5 +240,5 @@ def refuse_other_keys(lowering: Lowering, storage: Storage) -> NoReturn:
     raise error
 
 
-def _is_plain(item: Any) -> bool:
+def _is_plain(item: FrontendValue) -> bool:
     return is_number(item) or texts.is_text(item)

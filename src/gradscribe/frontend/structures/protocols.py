@@ -16,7 +16,7 @@ from gradscribe.frontend.kinds.number_classes import possible
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes, instances
 from gradscribe.frontend.structures.standard_classes import class_in_python
-from gradscribe.frontend.values.values import ObjectRef, Ref, Static, may_overlap
+from gradscribe.frontend.values.values import FrontendValue, ObjectRef, Ref, Static, may_overlap
 from gradscribe.ir.core import Value
 from gradscribe.ir.deferring import asks_right_operand
 from gradscribe.ir.probing import in_class
@@ -62,7 +62,7 @@ _UNARY: dict[Any, tuple[str, ...]] = {
 }
 
 
-def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...]) -> Any:
+def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[FrontendValue, ...]) -> Any:
     """An operator of which an operand is an object, or None."""
     if not any(map(instances.has_methods, operands)):
         return None
@@ -93,14 +93,19 @@ def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...
     return None
 
 
-def _check_asked(lowering: Lowering, node: Any, first: Any, second: Any, reflected: str) -> None:
+def _check_asked(
+    lowering: Lowering, node: Any, first: FrontendValue, second: FrontendValue, reflected: str
+) -> None:
     """Refuse an operator of NumPy's that does not ask the object on its right."""
     is_array, is_number = _of_numpy(lowering, first)
     if not (is_array or is_number):
         return
-    cls = instances.class_of(second)
-    if class_attributes.method(lowering, second, reflected) is None:
+    if not (
+        instances.has_methods(second)
+        and class_attributes.method(lowering, second, reflected) is not None
+    ):
         return  # it is not asked, and the operator is refused in any case
+    cls = instances.class_of(second)
     if not asks_right_operand(cls, of_array=is_array):
         error = not_asked(cls, reflected)
         error.location = lowering.location(node)
@@ -116,7 +121,7 @@ def not_asked(cls: type, reflected: str) -> UnsupportedError:
     )
 
 
-def _of_numpy(lowering: Lowering, item: Any) -> tuple[bool, bool]:
+def _of_numpy(lowering: Lowering, item: FrontendValue) -> tuple[bool, bool]:
     """Whether this is an array, and whether it may be a number of NumPy's."""
     if isinstance(item, Static):
         return isinstance(item.value, np.ndarray), isinstance(item.value, np.generic)
@@ -126,7 +131,9 @@ def _of_numpy(lowering: Lowering, item: Any) -> tuple[bool, bool]:
     return isinstance(value, Value) and isinstance(value.type, Array), False
 
 
-def _operate_on_one(lowering: Lowering, node: Any, callee: Any, owner: Any, *arguments: Any) -> Any:
+def _operate_on_one(
+    lowering: Lowering, node: Any, callee: Any, owner: FrontendValue, *arguments: FrontendValue
+) -> Any:
     """A function that asks its first argument; one that gives a number to go on with is called on
     that."""
     if not instances.has_methods(owner):
@@ -149,15 +156,16 @@ def text(lowering: Lowering, node: Any, item: Static, callee: Any) -> Any:
     return call(lowering, node, item, "__repr__")
 
 
-def _negated(lowering: Lowering, node: Any, item: Any) -> Any:
-
+def _negated(lowering: Lowering, node: Any, item: FrontendValue) -> Any:
     known = lowering.truth(item)
     if isinstance(known, bool):
         return Static(not known)
     return lowering.operate(node, operator.not_, known)
 
 
-def _is_more_special(second: Any, first: Any, name: str, reflected: str) -> bool:
+def _is_more_special(
+    second: FrontendValue, first: FrontendValue, name: str, reflected: str
+) -> bool:
     """Python asks the right operand first, if its class is derived from that of the left, and has
     a reflected operator of its own; comparisons are asked in any case."""
     if not (instances.has_methods(first) and instances.has_methods(second)):
@@ -169,11 +177,11 @@ def _is_more_special(second: Any, first: Any, name: str, reflected: str) -> bool
     return reflected != f"__r{name[2:]}" or own is not inherited
 
 
-def _is_not_implemented(item: Any) -> bool:
+def _is_not_implemented(item: FrontendValue | None) -> bool:
     return isinstance(item, Static) and item.value is NotImplemented
 
 
-def _by_identity(item: Any, other: Any) -> bool:
+def _by_identity(item: FrontendValue, other: FrontendValue) -> bool:
     if not instances.has_methods(item):
         return isinstance(item, Static)
     if class_in_python(item) is not None:
@@ -182,7 +190,7 @@ def _by_identity(item: Any, other: Any) -> bool:
     return equal is object.__eq__
 
 
-def is_same(lowering: Lowering, node: Any, first: Any, second: Any) -> bool:
+def is_same(lowering: Lowering, node: Any, first: FrontendValue, second: FrontendValue) -> bool:
     """Whether two objects are one."""
     for one, other in ((first, second), (second, first)):
         if isinstance(one, ObjectRef) and isinstance(other, Static):
@@ -209,14 +217,18 @@ def is_same(lowering: Lowering, node: Any, first: Any, second: Any) -> bool:
     return is_one
 
 
-def augment(lowering: Lowering, node: Any, callee: Any, owner: Any, item: Any) -> Any:
+def augment(
+    lowering: Lowering, node: Any, callee: Any, owner: FrontendValue, item: FrontendValue
+) -> FrontendValue | None:
     """What `owner op= item` binds, or None where the class has no method for it."""
     name = _OPERATORS.get(callee, "")
     result = call(lowering, node, owner, f"__i{name}__", item)
     return None if _is_not_implemented(result) else result
 
 
-def call(lowering: Lowering, node: Any, owner: Any, name: str, *arguments: Any) -> Any:
+def call(
+    lowering: Lowering, node: Any, owner: FrontendValue, name: str, *arguments: FrontendValue
+) -> Any:
     """`owner.name(*arguments)` for a special method, or None where the class has none."""
     found = class_attributes.method(lowering, owner, name)
     return None if found is None else lowering.call(node, found, arguments, {})

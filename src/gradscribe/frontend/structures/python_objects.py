@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
@@ -16,25 +16,13 @@ def python_object(structure: Structure, leaves: Sequence[Any]) -> Any:
     return _object_of(structure.root, leaves, {})
 
 
-def _object_of(part: Any, leaves: Sequence[Any], made: dict[int, Any]) -> Any:
+def _object_of(part: parts.Part, leaves: Sequence[Any], made: dict[int, Any]) -> Any:
     """made: the objects, lists and dicts so far, by number."""
-    if isinstance(part, parts.Slot):
-        return leaves[part.number]
-    if isinstance(part, parts.Known):
-        return part.item.value
-    if isinstance(part, parts.Outside):
-        return part.item.target
-    if isinstance(part, parts.Again):
-        return made[part.number]
-    if isinstance(part, parts.Instance):
-        return _instance(part, leaves, made)
-    if isinstance(part, parts.Kept):
-        made[part.number] = _object_of(part.part, leaves, made)
-        return made[part.number]
-    if isinstance(part, parts.Absent):
-        return None
-    if not isinstance(part, parts.Container):
-        return _not_called
+    make = _OBJECTS.get(type(part))
+    return _not_called if make is None else make(part, leaves, made)
+
+
+def _container(part: parts.Container, leaves: Sequence[Any], made: dict[int, Any]) -> Any:
     items = [_object_of(below, leaves, made) for below in part.parts]
     if part.cls is dict:
         return dict(zip(part.keys, items, strict=True))
@@ -48,6 +36,11 @@ def _not_called(*arguments: Any, **keywords: Any) -> Any:
     )
 
 
+def _kept(part: parts.Kept, leaves: Sequence[Any], made: dict[int, Any]) -> Any:
+    made[part.number] = _object_of(part.part, leaves, made)
+    return made[part.number]
+
+
 def _instance(part: parts.Instance, leaves: Sequence[Any], made: dict[int, Any]) -> Any:
     attributes = part.attributes
     found: Any = object.__new__(attributes.cls)
@@ -55,3 +48,15 @@ def _instance(part: parts.Instance, leaves: Sequence[Any], made: dict[int, Any])
     for name, below in zip(attributes.keys, attributes.parts, strict=True):
         object.__setattr__(found, name, _object_of(below, leaves, made))
     return found
+
+
+_OBJECTS: dict[type, Callable[[Any, Sequence[Any], dict[int, Any]], Any]] = {
+    parts.Slot: lambda part, leaves, made: leaves[part.number],
+    parts.Known: lambda part, leaves, made: part.item.value,
+    parts.Outside: lambda part, leaves, made: part.item.target,
+    parts.Again: lambda part, leaves, made: made[part.number],
+    parts.Absent: lambda part, leaves, made: None,
+    parts.Instance: _instance,
+    parts.Kept: _kept,
+    parts.Container: _container,
+}

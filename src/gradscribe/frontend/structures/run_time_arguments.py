@@ -10,6 +10,7 @@ from gradscribe.frontend.structures import function_objects
 from gradscribe.frontend.structures.inputs import captured_object
 from gradscribe.frontend.values.values import (
     DictRef,
+    FrontendValue,
     InstanceRef,
     ListRef,
     ObjectRef,
@@ -22,14 +23,16 @@ from gradscribe.ir.types import Opaque
 from gradscribe.primitives.control import EFFECT
 
 
-def argument_of(lowering: Lowering, item: Any, made: Mapping[Storage, Value] | None = None) -> Any:
+def argument_of(
+    lowering: Lowering, item: FrontendValue, made: Mapping[Storage, Value] | None = None
+) -> Any:
     """A value as an argument of such a call: a tree of static objects and IR values. made: the
     objects that some of the containers in it are."""
     if isinstance(item, Static):
         lowering.outside.show(item.value)
         return item.value
 
-    def below(part: Any) -> Any:
+    def below(part: FrontendValue) -> Any:
         return argument_of(lowering, part, made)
 
     if isinstance(item, slice):

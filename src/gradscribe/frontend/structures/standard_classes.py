@@ -14,7 +14,7 @@ import numpy as np
 
 from gradscribe.frontend.prelude.standard_polynomials import Polynomial
 from gradscribe.frontend.structures.keyed import KeyedItems
-from gradscribe.frontend.values.values import InstanceRef
+from gradscribe.frontend.values.values import FrontendValue, InstanceRef
 
 
 class Queue:
@@ -261,6 +261,6 @@ CLASSES: dict[type, type] = {
 _STANDS_FOR = {KeyedItems: dict, DistinctItems: set} | {own: cls for cls, own in CLASSES.items()}
 
 
-def class_in_python(item: Any) -> type | None:
+def class_in_python(item: FrontendValue) -> type | None:
     """The class of the standard library that an object stands for, if it does."""
     return _STANDS_FOR.get(item.cls) if isinstance(item, InstanceRef) else None

@@ -11,12 +11,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import gast
 import numpy as np
 
-from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.kinds.structure_parts import (
     Absent,
     Again,
@@ -28,6 +27,7 @@ from gradscribe.frontend.kinds.structure_parts import (
     Known,
     Method,
     Outside,
+    Part,
     Partial,
     Slot,
     Structure,
@@ -42,6 +42,7 @@ from gradscribe.frontend.values.values import (
     BoundMethod,
     DictRef,
     FlatRef,
+    FrontendValue,
     InstanceRef,
     ListRef,
     LocalFunction,
@@ -68,7 +69,8 @@ class NumberIn:
     key: Any
 
 
-Owner = Ref | ListRef | NumberIn
+Owner: TypeAlias = Ref | ListRef | NumberIn
+_Held = TypeVar("_Held", bound=ListRef | DictRef | InstanceRef)
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class Opened:
 def opened(
     lowering: Lowering,
     node: Any,
-    item: Any,
+    item: FrontendValue,
     most: float = math.inf,
     growing: frozenset[int] = frozenset(),
 ) -> Opened:
@@ -125,7 +127,7 @@ class _Opening:
         self.kept: dict[int, tuple[Storage, Any]] = {}
         self.numbered: dict[int, Kept | Instance] = {}
         self.storages: set[Storage] = set()
-        self.frames: dict[Frame, dict[str, Any]] = {}
+        self.frames: dict[Frame, dict[str, Part]] = {}
         self._numbers: dict[Storage, int] = {}
 
     def closures(self) -> tuple[FrameNames, ...]:
@@ -140,10 +142,15 @@ class _Opening:
             for frame, names in self.frames.items()
         )
 
-    def open(self, item: Any) -> Any:
+    def open(self, item: FrontendValue) -> Part:
         return _opened(item, self)
 
-    def once(self, item: Any, take: Callable[[int, Any], Kept | Instance]) -> Any:
+    def named(self, items: dict[str, FrontendValue]) -> Container:
+        return Container(dict, self.parts(tuple(items.values())), tuple(items))
+
+    def once(
+        self, item: _Held, take: Callable[[int, _Held], Kept | Instance]
+    ) -> Kept | Instance | Again:
         """An object, list or dict: it gets a number, which stands for it where it is met again."""
         storage = item.storage
         if storage in self._numbers:
@@ -165,7 +172,7 @@ class _Opening:
             places.open_list(self.lowering, storage)
         contents = self.lowering.contents[storage]
         self.kept[number] = storage, contents
-        part: Any
+        part: Slot | Container
         if isinstance(contents, Value):
             assert isinstance(item, ListRef)
             part = self.leaf(contents, item)
@@ -175,7 +182,7 @@ class _Opening:
             part = Container(list, self.parts(contents))
         return Kept(number, part, storage.place, storage.levels)
 
-    def _items(self, storage: Storage) -> tuple[Any, ...]:
+    def _items(self, storage: Storage) -> tuple[Part, ...]:
         """The items of a dict, or the one attribute in a cell."""
         contents = self.lowering.items_in(storage)
         parts = self.parts(tuple(contents.values()))
@@ -198,7 +205,7 @@ class _Opening:
                         names[name] = self.open(item)
             frame = frame.outer
 
-    def parts(self, items: Sequence[Any]) -> tuple[Any, ...]:
+    def parts(self, items: Sequence[FrontendValue]) -> tuple[Part, ...]:
         return tuple([self.open(item) for item in items])
 
     def leaf(self, value: Value, owner: Owner | None) -> Slot:
@@ -210,7 +217,7 @@ class _Opening:
 
 
 @singledispatch
-def _opened(item: Any, opening: _Opening) -> Any:
+def _opened(item: FrontendValue, opening: _Opening) -> Part:
     """What stands for a value. (No method: from CPython 3.13 on, those keep their object alive.)"""
     return opening.lowering.unsupported(
         opening.node,
@@ -231,7 +238,7 @@ def _(item: Ref, opening: _Opening) -> Slot:
 
 
 @_opened.register
-def _(item: Static, opening: _Opening) -> Any:
+def _(item: Static, opening: _Opening) -> Slot | Known:
     is_flag = isinstance(item.value, (bool, np.bool_))
     if isinstance(item.value, PLAIN_NUMBERS) and not is_flag:
         return opening.leaf(opening.lowering.constant(item.value), None)
@@ -240,7 +247,7 @@ def _(item: Static, opening: _Opening) -> Any:
 
 @_opened.register
 def _(item: ObjectRef, opening: _Opening) -> Outside:
-    path: AccessPath = item.path
+    path = item.path
     root = path.root if isinstance(path.root, int) else id(path.root)
     return Outside((id(item.target), root, path.steps), item)
 
@@ -251,23 +258,18 @@ def _(item: TupleOf, opening: _Opening) -> Container:
 
 
 @_opened.register
-def _(item: ListRef, opening: _Opening) -> Any:
+def _(item: ListRef, opening: _Opening) -> Part:
     return opening.once(item, opening.keep)
 
 
 @_opened.register
-def _(item: DictRef, opening: _Opening) -> Any:
+def _(item: DictRef, opening: _Opening) -> Part:
     return opening.once(item, opening.keep)
 
 
 @_opened.register
-def _(item: InstanceRef, opening: _Opening) -> Any:
+def _(item: InstanceRef, opening: _Opening) -> Part:
     return opening.once(item, opening.instance)
-
-
-@_opened.register(dict)
-def _(item: dict[str, Any], opening: _Opening) -> Container:
-    return Container(dict, opening.parts(tuple(item.values())), tuple(item))
 
 
 @_opened.register
@@ -290,7 +292,7 @@ def _(item: PartialOf, opening: _Opening) -> Partial:
 @_opened.register
 def _(item: LocalFunction, opening: _Opening) -> Function:
     opening.close_over(item.frame, _free_names(item.node))
-    defaults = opening.open(item.defaults)
+    defaults = opening.named(item.defaults)
     return Function(item.node, defaults, list(opening.frames).index(item.frame))
 
 
@@ -315,7 +317,7 @@ def rebuilt(
     lowering: Lowering,
     structure: Structure,
     leaves: Sequence[Value],
-    made: dict[int, Any] | None = None,
+    made: dict[int, FrontendValue] | None = None,
 ) -> Any:
     """The frontend value of a structure, of these leaves, in another lowering. made: gets the
     objects, lists and dicts in it, by number."""
@@ -329,7 +331,7 @@ class _Building:
         lowering: Lowering,
         structure: Structure,
         leaves: Sequence[Value],
-        made: dict[int, Any],
+        made: dict[int, FrontendValue],
     ) -> None:
         self.lowering = lowering
         self.leaves = leaves
@@ -344,10 +346,10 @@ class _Building:
                 if not isinstance(part, Absent):
                     frame.names[name] = self.build(part)
 
-    def build(self, part: Any) -> Any:
+    def build(self, part: Part) -> FrontendValue:
         return _BUILD[type(part)](self, part)
 
-    def once(self, number: int) -> Any:
+    def once(self, number: int) -> FrontendValue:
         """The object, list or dict of a number, made where it is met first."""
         if number not in self.made:
             part = self.numbered[number]
@@ -357,18 +359,20 @@ class _Building:
                 self.instance(part)
         return self.made[number]
 
-    def leaf(self, part: Slot) -> Any:
+    def leaf(self, part: Slot) -> FrontendValue:
         value = self.leaves[part.number]
         return self.lowering.wrap(value) if part.wrapped else value
 
-    def container(self, part: Container) -> Any:
+    def container(self, part: Container) -> TupleOf:
         return TupleOf(tuple([self.build(below) for below in part.parts]), part.cls)
 
     def _kept(self, part: Kept) -> None:
-        held: Any = part.part
+        held = part.part
         if isinstance(held, Slot):
-            found = self.made[part.number] = self.leaf(held)
-            found.storage.levels = part.levels
+            value = self.leaves[held.number]
+            storage = Storage(value.name, levels=part.levels)
+            self.lowering.contents[storage] = value
+            self.made[part.number] = ListRef(storage)
             return
         is_dict, storage = held.cls is dict, Storage(place=part.place, levels=part.levels)
         self.made[part.number] = (DictRef if is_dict else ListRef)(storage)
@@ -392,7 +396,7 @@ class _Building:
         return LocalFunction(part.node, self.frames[part.frame], dict(names))
 
 
-_BUILD: dict[type, Callable[[_Building, Any], Any]] = {
+_BUILD: dict[type, Callable[[_Building, Any], FrontendValue]] = {
     Slot: _Building.leaf,
     Known: lambda building, part: part.item,
     Outside: lambda building, part: part.item,

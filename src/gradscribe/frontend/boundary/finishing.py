@@ -90,8 +90,8 @@ def _tell_apart(lowering: Lowering, changed: set[int]) -> None:
         objects.append(None if storage is None else outside.memory.get(storage))
     for number in changed & set(range(len(objects))):
         path = outside.captures[number][0].path
-        for (other, _), found in zip(outside.captures, objects, strict=True):
-            if other.path is not path and type(found) is type(objects[number]):
+        for (other, _), held in zip(outside.captures, objects, strict=True):
+            if other.path is not path and type(held) is type(objects[number]):
                 key = ("other", path.place, other.path.place)
                 outside.dependencies[key] = Dependency(other.path, path, "other")
 

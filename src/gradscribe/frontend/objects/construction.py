@@ -10,7 +10,7 @@ from gradscribe.frontend.objects.object_stores import store_plainly
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.class_attributes import depend_on_class
 from gradscribe.frontend.structures.instances import Object, new_instance, set_attribute
-from gradscribe.frontend.values.values import Static
+from gradscribe.frontend.values.values import FrontendValue, InstanceRef, Static
 from gradscribe.ir.probing import in_class, probe
 
 
@@ -25,8 +25,12 @@ def can_instantiate(cls: Any) -> bool:
 
 
 def instantiate(
-    lowering: Lowering, node: Any, cls: type, arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> Any:
+    lowering: Lowering,
+    node: Any,
+    cls: type,
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> InstanceRef:
     """`cls(*arguments, **keywords)`."""
     if inspect.isabstract(cls):
         lowering.unsupported(
@@ -59,8 +63,12 @@ def instantiate(
 
 
 def call_builtin_method(
-    lowering: Lowering, node: Any, owner: Object, name: str, arguments: tuple[Any, ...]
-) -> Any:
+    lowering: Lowering,
+    node: Any,
+    owner: Object,
+    name: str,
+    arguments: tuple[FrontendValue, ...],
+) -> Static:
     """A method that an object has from `object` itself."""
     if name == "__init__" and not arguments:
         return Static(None)

@@ -28,7 +28,7 @@ from gradscribe.frontend.structures.class_attributes import (
 from gradscribe.frontend.structures.instances import Object, cell_of, class_of
 from gradscribe.frontend.structures.standard_classes import class_in_python
 from gradscribe.frontend.syntax.shared_variables import Variables
-from gradscribe.frontend.values.values import InstanceRef, ObjectRef, Static, Unbound
+from gradscribe.frontend.values.values import FrontendValue, InstanceRef, ObjectRef, Static, Unbound
 from gradscribe.ir.probing import has, in_class, probe
 
 
@@ -97,10 +97,10 @@ def _refuse_beside(lowering: Lowering, node: Any, owner: InstanceRef, name: str)
         )
 
 
-def refuse_uncertain(lowering: Lowering, node: Any, name: str, item: Any) -> None:
+def refuse_uncertain(lowering: Lowering, node: Any, name: str, item: FrontendValue | None) -> None:
     """Refuse to read what was stored on some paths only, where Python finds something else on the
     others."""
-    if may_be_missing(lowering, item):
+    if item is not None and may_be_missing(lowering, item):
         what = f"whether the attribute `{name}` was stored is not known when this is compiled"
         lowering.unsupported(node, what, "store it on every path")
 

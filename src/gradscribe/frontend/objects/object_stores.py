@@ -28,12 +28,21 @@ from gradscribe.frontend.structures.instances import (
     set_attribute,
 )
 from gradscribe.frontend.syntax.shared_variables import Variables
-from gradscribe.frontend.values.values import Cell, InstanceRef, ObjectRef, Static, Unbound
+from gradscribe.frontend.values.values import (
+    Cell,
+    FrontendValue,
+    InstanceRef,
+    ObjectRef,
+    Static,
+    Unbound,
+)
 from gradscribe.ir.probing import in_class, probe
 
 
 @as_python(setattr)
-def store(lowering: Lowering, node: Any, owner: Any, name: str, item: Any) -> None:
+def store(
+    lowering: Lowering, node: Any, owner: FrontendValue, name: str, item: FrontendValue
+) -> None:
     """`owner.name = item`."""
     if isinstance(owner, Static) and isinstance(owner.value, types.FunctionType):
         owner = ObjectRef(owner.value, AccessPath(owner.value))
@@ -75,7 +84,13 @@ _MEANING = frozenset({"__class__", "__defaults__", "__kwdefaults__", "__code__"}
 
 
 def _call_property(
-    lowering: Lowering, node: Any, owner: Any, name: str, function: Any, what: str, given: Any
+    lowering: Lowering,
+    node: Any,
+    owner: Object,
+    name: str,
+    function: Any,
+    what: str,
+    given: tuple[FrontendValue, ...],
 ) -> None:
     """Call the setter or deleter of a property."""
     cls = class_of(owner)
@@ -96,7 +111,9 @@ def _is_frozen(cls: type) -> bool:
     return parameters is not None and bool(parameters.frozen)
 
 
-def store_plainly(lowering: Lowering, node: Any, owner: Object, name: str, item: Any) -> None:
+def store_plainly(
+    lowering: Lowering, node: Any, owner: Object, name: str, item: FrontendValue
+) -> None:
     """`object.__setattr__(owner, name, item)`."""
     _refuse_other_slots(lowering, node, class_of(owner), name)
     if class_of(owner) is Variables:
@@ -139,7 +156,7 @@ def _take_over(lowering: Lowering, node: Any, owner: ObjectRef, name: str) -> No
     lowering.contents[cell] = contents
 
 
-def delete(lowering: Lowering, node: Any, owner: Any, name: str) -> None:
+def delete(lowering: Lowering, node: Any, owner: FrontendValue, name: str) -> None:
     """`del owner.name`."""
     if not is_object(owner):
         lowering.unsupported(

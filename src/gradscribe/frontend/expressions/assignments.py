@@ -44,7 +44,7 @@ from gradscribe.frontend.values.values import (
 from gradscribe.ir.types import is_complex
 
 
-def assign(lowering: Lowering, target: Any, item: Any) -> None:
+def assign(lowering: Lowering, target: Any, item: FrontendValue) -> None:
     """Bind or store a value to an assignment target."""
     if isinstance(target, gast.Name):
         item = lowering.named(item, target.id)
@@ -64,18 +64,24 @@ def assign(lowering: Lowering, target: Any, item: Any) -> None:
 
 
 def _for_each_owner(
-    lowering: Lowering, node: Any, owner: Any, change: Callable[..., None], *given: Any
+    lowering: Lowering,
+    node: Any,
+    owner: FrontendValue,
+    change: Callable[..., None],
+    *given: Any,
 ) -> None:
     """Change what a target of this statement belongs to: `(a if c else b)[0] = item`."""
 
-    def changed(one: Any) -> Static:
+    def changed(one: FrontendValue) -> Static:
         change(lowering, node, one, *given)
         return Static(None)
 
     for_each_kind(lowering, node, (owner,), changed)
 
 
-def _store_attribute(lowering: Lowering, target: Any, owner: Any, item: Any) -> None:
+def _store_attribute(
+    lowering: Lowering, target: Any, owner: FrontendValue, item: FrontendValue
+) -> None:
     """`owner.name = item`; the real and the imaginary part of an array are views of it."""
     if isinstance(owner, Ref) and target.attr in ("real", "imag"):
         if target.attr == "imag" and not is_complex(lowering.load(owner).type):
@@ -87,14 +93,14 @@ def _store_attribute(lowering: Lowering, target: Any, owner: Any, item: Any) -> 
         object_stores.store(lowering, target, owner, target.attr, item)
 
 
-def _assigned(lowering: Lowering, target: Any, item: Any) -> Static:
+def _assigned(lowering: Lowering, target: Any, item: FrontendValue) -> Static:
     assign(lowering, target, item)
     return Static(None)
 
 
-def _unpack(lowering: Lowering, target: Any, item: Any) -> None:
+def _unpack(lowering: Lowering, target: Any, item: FrontendValue) -> None:
     starred = [i for i, t in enumerate(target.elts) if isinstance(t, gast.Starred)]
-    if starred and lengths.has_run_time_length(lowering, item):
+    if starred and isinstance(item, ListRef) and lengths.has_run_time_length(lowering, item):
         first = starred[0]
         last = len(target.elts) - first - 1
         _assign_each(lowering, target, unpacking.divided(lowering, target, item, first, last))
@@ -122,7 +128,7 @@ def _unpack(lowering: Lowering, target: Any, item: Any) -> None:
     _assign_each(lowering, target, items)
 
 
-def _assign_each(lowering: Lowering, target: Any, items: Sequence[Any]) -> None:
+def _assign_each(lowering: Lowering, target: Any, items: Sequence[FrontendValue]) -> None:
     for part, below in zip(target.elts, items, strict=True):
         assign(lowering, part.value if isinstance(part, gast.Starred) else part, below)
 
@@ -163,16 +169,16 @@ def _augment_by(
     lowering: Lowering,
     node: Any,
     callee: Any,
-    current: Any,
-    store: Callable[[Any], None],
+    current: FrontendValue,
+    store: Callable[[FrontendValue], None],
     *,
-    owner: Any = None,
+    owner: FrontendValue | None = None,
     always: bool = False,
 ) -> None:
     """`current op= node.value`: what that gives is stored where it is not `current` itself, changed
     in place (always: in any case). owner: what `current` is an item of."""
 
-    def changed_by(current: Any, item: Any) -> Static:
+    def changed_by(current: FrontendValue, item: FrontendValue) -> Static:
         current = outside.opened(lowering, current)
         if not isinstance(current, (Ref, ListRef)):
             tensors.refuse_shared_number(lowering, node, current, owner)
@@ -184,7 +190,9 @@ def _augment_by(
     for_each_kind(lowering, node, (current, lowering.expression(node.value)), changed_by)
 
 
-def _changed_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: Any) -> Any:
+def _changed_by(
+    lowering: Lowering, node: Any, callee: Any, current: FrontendValue, item: FrontendValue
+) -> Any:
     """What `current op= item` gives: `current` itself, changed in place, or another value."""
     if isinstance(current, Ref):
         augment(lowering, node, current, callee, item)
@@ -215,14 +223,14 @@ def _changed_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: 
     return changed
 
 
-def _computes_with_lists(lowering: Lowering, item: Any) -> bool:
+def _computes_with_lists(lowering: Lowering, item: FrontendValue) -> bool:
     """Whether `items += item` is a sum that this computes, where else it extends the list."""
     if isinstance(item, Ref) or array_likes.is_of_numpy(item):
         return True
     return class_attributes.method(lowering, item, "__radd__") is not None
 
 
-def _may_be_set(item: Any) -> bool:
+def _may_be_set(item: FrontendValue) -> bool:
     if isinstance(item, Static):
         return isinstance(item.value, (set, frozenset))
     return unknown.is_opaque(item) and not texts.is_text(item)
@@ -236,7 +244,7 @@ _CHANGING_SETS = {
 }
 
 
-def _augment_attribute(lowering: Lowering, node: Any, owner: Any, callee: Any) -> None:
+def _augment_attribute(lowering: Lowering, node: Any, owner: FrontendValue, callee: Any) -> None:
     target = node.target
     current = lowering.attribute(target, owner, target.attr)
     always = class_attributes.is_computed(owner, target.attr)
@@ -244,7 +252,9 @@ def _augment_attribute(lowering: Lowering, node: Any, owner: Any, callee: Any) -
     _augment_by(lowering, node, callee, current, store, always=always)
 
 
-def _augment_item(lowering: Lowering, node: Any, owner: Any, callee: Any, place: Any) -> None:
+def _augment_item(
+    lowering: Lowering, node: Any, owner: FrontendValue, callee: Any, place: FrontendValue
+) -> None:
     old = read_item(lowering, node, owner, place)
     if isinstance(owner, Ref) and getattr(owner, "array", None) is None:
         view = part_of(owner, step_of(lowering, node, place))
@@ -269,12 +279,14 @@ def delete_statement(lowering: Lowering, node: Any) -> None:
             owner = lowering.expression(target.value)
             _for_each_owner(lowering, target, owner, object_stores.delete, target.attr)
             continue
-        owner = lowering.expression(target.value) if isinstance(target, gast.Subscript) else None
-        place = None if owner is None else index(lowering, target.slice)
+        place: FrontendValue = Static(None)
+        owner = place  # several targets in one have neither, and are refused
+        if isinstance(target, gast.Subscript):
+            owner, place = lowering.expression(target.value), index(lowering, target.slice)
         _for_each_owner(lowering, target, owner, _delete_item, place)
 
 
-def _delete_item(lowering: Lowering, node: Any, owner: Any, place: Any) -> None:
+def _delete_item(lowering: Lowering, node: Any, owner: FrontendValue, place: FrontendValue) -> None:
     owner = outside.opened(lowering, owner)
     if isinstance(owner, ListRef):
         lists.delete_item(lowering, node, (owner, place), {})

@@ -34,6 +34,7 @@ from gradscribe.frontend.values.values import (
     BoundMethod,
     DictRef,
     FlatRef,
+    FrontendValue,
     ListRef,
     ObjectRef,
     OneShot,
@@ -51,7 +52,7 @@ from gradscribe.primitives.registry import METHODS, PRIMITIVES
 
 
 @as_python(getattr)
-def attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+def attribute(lowering: Lowering, node: Any, owner: FrontendValue, name: str) -> Any:
     """`owner.name`."""
     if isinstance(owner, Static) and name != "__dict__":
         outside.refuse_derived_number(lowering, owner.value, "")
@@ -86,7 +87,7 @@ def attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
     return BoundMethod(owner, name)
 
 
-def _classes_of(owner: Any) -> tuple[type, ...]:
+def _classes_of(owner: FrontendValue) -> tuple[type, ...]:
     """What a built-in object may be an object of; none where that is not known."""
     if isinstance(owner, ViewOf):
         return (_VIEWS[owner.kind],)
@@ -104,7 +105,7 @@ _CLASSES = {
 }
 
 
-def method_or_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+def method_or_attribute(lowering: Lowering, node: Any, owner: FrontendValue, name: str) -> Any:
     """`owner.name`, to be called."""
     if unknown.is_opaque(owner) or (name == "size" and tensors.attribute_of(lowering, owner, name)):
         return BoundMethod(owner, name)
@@ -226,7 +227,7 @@ def _flat(lowering: Lowering, node: Any, owner: Ref) -> Any:
     return FlatRef(owner.storage, (*owner.path, step), turn(lowering), owner)
 
 
-def _tensor_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+def _tensor_attribute(lowering: Lowering, node: Any, owner: FrontendValue, name: str) -> Any:
     """An attribute of what is, or may be, a Tensor. `x.size` is the shape only where it is called:
     as a number it is what programs over arrays mean by it."""
     found = tensors.attribute_of(lowering, owner, name)
@@ -235,7 +236,8 @@ def _tensor_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
             return Static(1)
         return application.apply_method(lowering, node, owner, name, (), {})
     if name == "array":
-        return tensors.class_of(lowering).as_array(lowering, node, (owner,), {})
+        array: FrontendValue = tensors.class_of(lowering).as_array(lowering, node, (owner,), {})
+        return array
     if isinstance(found, property):
         return lowering.call(node, Static(found.fget), (owner,), {})
     if found is None and not is_number(owner):
@@ -243,7 +245,7 @@ def _tensor_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
     return BoundMethod(owner, name)
 
 
-def _number_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+def _number_attribute(lowering: Lowering, node: Any, owner: FrontendValue, name: str) -> Any:
     type_ = owner.type if isinstance(owner, Value) else lowering.value(owner).type
     assert isinstance(type_, Scalar)
     cls = type(np.zeros((), type_.dtype).item())

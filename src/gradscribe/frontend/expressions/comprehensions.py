@@ -30,7 +30,7 @@ from gradscribe.frontend.syntax import function_texts
 from gradscribe.frontend.syntax.bindings import assigned_names, read_places
 from gradscribe.frontend.syntax.source import Source
 from gradscribe.frontend.values.iterations import Iteration, Mapped
-from gradscribe.frontend.values.values import LocalFunction, Made, Static
+from gradscribe.frontend.values.values import FrontendValue, LocalFunction, Made, OneShot, Static
 
 _ITEMS, _FIRST, _END = ".items", ".0", ".end"
 """Names that no program can have: what is being made, what the first `for` runs over, what `next`
@@ -42,7 +42,7 @@ def list_of(lowering: Lowering, node: Any, name: str = "") -> Any:
     return _made(lowering, node, _appending(node.elt), new_list(lowering, (), name))
 
 
-def generator(lowering: Lowering, node: Any) -> Any:
+def generator(lowering: Lowering, node: Any) -> OneShot:
     """The iterator that a generator expression gives: only what its first `for` runs over is
     computed at once."""
     outer, first = lowering.frame, lowering.expression(node.generators[0].iter)
@@ -68,7 +68,7 @@ def _one_by_one(lowering: Lowering, outer: Frame, node: Any, over: Iteration) ->
     """The items of such a generator expression, each computed when it is taken."""
     target = gast.Assign([node.generators[0].target], _name(_FIRST, gast.Load()), None)
 
-    def item(given: Any) -> Any:
+    def item(given: FrontendValue) -> Any:
         return _run_in(lowering, outer, node, [target, gast.Return(node.elt)], {_FIRST: given})
 
     return Mapped.of(over, item)
@@ -86,7 +86,7 @@ def dict_of(lowering: Lowering, node: Any) -> Any:
     return _made(lowering, node, gast.Assign([place], node.value, None), made)
 
 
-def _made(lowering: Lowering, node: Any, inner: Any, made: Any) -> Any:
+def _made(lowering: Lowering, node: Any, inner: Any, made: FrontendValue) -> Any:
     """The container that the statement `inner` fills."""
     return _run(lowering, node, inner, _returned(_ITEMS), {_ITEMS: made})
 
@@ -116,10 +116,10 @@ def _first_of(lowering: Lowering, node: Any, default: Any = None) -> Any:
     return _run(lowering, node, found, _returned(_END), given)
 
 
-_STOPPING: dict[Any, Callable[..., Any]] = {any: _any_of, all: _all_of, next: _first_of}
+_STOPPING: dict[Any, Callable[..., FrontendValue]] = {any: _any_of, all: _all_of, next: _first_of}
 
 
-def stopping(callee: Any, count: int) -> Callable[..., Any] | None:
+def stopping(callee: FrontendValue, count: int) -> Callable[..., FrontendValue] | None:
     """How a function is called with so many arguments, the first of which is a generator that it
     may leave before its end."""
     for function, handler in _STOPPING.items():
@@ -144,7 +144,9 @@ def _returned(name: str) -> Any:
     return gast.Return(_name(name, gast.Load()))
 
 
-def _run(lowering: Lowering, node: Any, inner: Any, end: Any, given: dict[str, Any]) -> Any:
+def _run(
+    lowering: Lowering, node: Any, inner: Any, end: Any, given: dict[str, FrontendValue]
+) -> Any:
     """What the loops of a comprehension return: around the statement `inner`, and the statement
     `end` after them. given: what our names in these stand for."""
     outer = lowering.frame
@@ -157,7 +159,7 @@ def _run(lowering: Lowering, node: Any, inner: Any, end: Any, given: dict[str, A
 
 
 def _run_in(
-    lowering: Lowering, outer: Frame, node: Any, body: list[Any], given: dict[str, Any]
+    lowering: Lowering, outer: Frame, node: Any, body: list[Any], given: dict[str, FrontendValue]
 ) -> Any:
     """What these statements return of a comprehension in the frame `outer`."""
     _place(body, node)

@@ -7,24 +7,24 @@ derivative. Those in `args` are found where the exception was made, all else is 
 from __future__ import annotations
 
 import types
-from typing import Any
+from typing import Any, NoReturn, TypeGuard
 
 from gradscribe.frontend.kinds import varying
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Static, TupleOf
+from gradscribe.frontend.values.values import FrontendValue, Static, TupleOf, scalar_type
 from gradscribe.ir.core import Value, map_operands
-from gradscribe.ir.types import Scalar
+from gradscribe.ir.known import all_known
 from gradscribe.primitives.raising import makes_exception
 
 
-def is_exception(item: Any) -> bool:
+def is_exception(item: FrontendValue) -> TypeGuard[Value]:
     """Whether this is an exception that is made at run time."""
     cls = unknown.class_at_run_time(item)
-    return isinstance(cls, type) and issubclass(cls, BaseException)
+    return cls is not None and issubclass(cls, BaseException)
 
 
-def attribute(lowering: Lowering, node: Any, owner: Value, name: str) -> Any:
+def attribute(lowering: Lowering, node: Any, owner: Value, name: str) -> FrontendValue:
     """`owner.name` of an exception."""
     if name == "__traceback__":  # where it was raised, not what it carries
         return unknown.attribute(lowering, owner, name)
@@ -42,24 +42,23 @@ def attribute(lowering: Lowering, node: Any, owner: Value, name: str) -> Any:
     if name != "args" or isinstance(made.callee.__init__, types.FunctionType):
         return _refuse(lowering, node, name)
     given = map_operands(made.attributes["args"], lambda operand: made.operands[operand.index])
-    items = tuple(map(_item, given))
-    return _refuse(lowering, node, name) if None in items else TupleOf(items)
+    items: list[FrontendValue] | None = all_known(map(_item, given))
+    return _refuse(lowering, node, name) if items is None else TupleOf(tuple(items))
 
 
 _RAISING = frozenset({"__cause__", "__context__", "__suppress_context__", "__notes__"})
 """What an exception is told where it is raised, and where it is handled."""
 
 
-def _item(argument: Any) -> Any:
+def _item(argument: Any) -> Static | Value | None:
     """A number or constant that an exception is given; None for what can be changed later."""
     if isinstance(argument, (str, bytes, int, float, complex)):
         return Static(argument)
-    is_number = isinstance(argument, Value) and isinstance(argument.type, Scalar)
-    return argument if is_number else None
+    return None if scalar_type(argument) is None else argument
 
 
-def _refuse(lowering: Lowering, node: Any, name: str) -> Any:
-    return lowering.unsupported(
+def _refuse(lowering: Lowering, node: Any, name: str) -> NoReturn:
+    lowering.unsupported(
         node,
         f"`{name}` is read of an exception, which may carry what is differentiated",
         "assign that to a variable before the exception is raised",

@@ -30,6 +30,9 @@ from gradscribe.frontend.values.values import (
     BoundMethod,
     DictRef,
     Either,
+    FrontendValue,
+    ListRef,
+    LocalFunction,
     Ref,
     Static,
     TupleOf,
@@ -63,7 +66,7 @@ def _may_be_either(node: Any) -> bool:
 _MAKING_EITHER = (gast.IfExp, gast.Call, gast.BoolOp, gast.BinOp, gast.UnaryOp, gast.Compare)
 
 
-def _constant(lowering: Lowering, node: Any) -> Any:
+def _constant(lowering: Lowering, node: Any) -> Static:
     return Static(node.value)
 
 
@@ -78,7 +81,7 @@ def _binary(lowering: Lowering, node: Any) -> Any:
     left, right = expression(lowering, node.left), expression(lowering, node.right)
     callee = BINARY[type(node.op)]
 
-    def operated(a: Any, b: Any) -> Any:
+    def operated(a: FrontendValue, b: FrontendValue) -> Any:
         operands = tensors.promoted(lowering, node, callee, a, b)
         return lowering.operate(node, callee, *operands)
 
@@ -122,7 +125,7 @@ def condition(lowering: Lowering, node: Any) -> Any:
     return _until_decided(lowering, node, flag)
 
 
-def _until_decided(lowering: Lowering, node: Any, evaluate: Callable[[Any], Any]) -> Any:
+def _until_decided(lowering: Lowering, node: Any, evaluate: Callable[[Any], FrontendValue]) -> Any:
     """The operands of `and` or `or` in turn, up to the one that decides: that one."""
     is_and = isinstance(node.op, gast.And)
 
@@ -132,7 +135,7 @@ def _until_decided(lowering: Lowering, node: Any, evaluate: Callable[[Any], Any]
             return item
         return for_each_kind(lowering, node, (item,), functools.partial(decided, position))
 
-    def decided(position: int, item: Any) -> Any:
+    def decided(position: int, item: FrontendValue) -> Any:
         known = lowering.truth(item)
         if isinstance(known, Value):  # also that of an operand that has decided before
             known = lowering.assumed.get(lowering.numbering.of(known), known)
@@ -149,7 +152,7 @@ def _until_decided(lowering: Lowering, node: Any, evaluate: Callable[[Any], Any]
 def _compare(lowering: Lowering, node: Any) -> Any:
     operands = [node.left, *node.comparators]
 
-    def link(position: int, left: Any) -> Any:
+    def link(position: int, left: FrontendValue) -> Any:
         right, op = expression(lowering, operands[position + 1]), node.ops[position]
         result = for_each_kind(
             lowering, node, (left, right), lambda a, b: compare(lowering, node, op, a, b)
@@ -177,8 +180,8 @@ def _conditional_expression(lowering: Lowering, node: Any) -> Any:
     )
 
 
-def _items(lowering: Lowering, nodes: list[Any]) -> tuple[Any, ...]:
-    items: list[Any] = []
+def _items(lowering: Lowering, nodes: list[Any]) -> tuple[FrontendValue, ...]:
+    items: list[FrontendValue] = []
     for node in nodes:
         if isinstance(node, gast.Starred):
             items += lowering.unpacked(node, expression(lowering, node.value))
@@ -187,14 +190,14 @@ def _items(lowering: Lowering, nodes: list[Any]) -> tuple[Any, ...]:
     return tuple(items)
 
 
-def _tuple(lowering: Lowering, node: Any) -> Any:
+def _tuple(lowering: Lowering, node: Any) -> TupleOf:
     return TupleOf(_items(lowering, node.elts))
 
 
-def _list(lowering: Lowering, node: Any) -> Any:
+def _list(lowering: Lowering, node: Any) -> ListRef:
     """A list display. From a `*` on of which only the run tells how many items there are, the list
     is given the items part by part."""
-    items: list[Any] = []
+    items: list[FrontendValue] = []
     for position, part in enumerate(node.elts):
         starred = isinstance(part, gast.Starred)
         item = expression(lowering, part.value if starred else part)
@@ -215,7 +218,7 @@ def _section(lowering: Lowering, node: Any) -> Any:
     return new_list(lowering, (expression(lowering, node),))
 
 
-def _extend(lowering: Lowering, node: Any, items: Any, more: Any) -> None:
+def _extend(lowering: Lowering, node: Any, items: ListRef, more: FrontendValue) -> None:
     lowering.call(node, BoundMethod(items, "extend"), (more,), {})
 
 
@@ -224,7 +227,7 @@ def _set(lowering: Lowering, node: Any) -> Any:
 
 
 def _dict(lowering: Lowering, node: Any) -> Any:
-    pairs: list[tuple[Any, Any]] = []
+    pairs: list[tuple[FrontendValue, FrontendValue]] = []
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
             other = outside.opened(lowering, expression(lowering, value))
@@ -253,7 +256,7 @@ def _item_of_data(lowering: Lowering, node: Any) -> Any:
     array = expression(lowering, node.value.value)
     place = index(lowering, node.slice)
     is_array = isinstance(array, Ref) and not tensors.is_tensor(lowering, array)
-    type_ = lowering.load(array).type if is_array else None
+    type_ = lowering.value(array).type if is_array else None
     if isinstance(type_, Array) and type_.rank == 1 and is_number(place):
         item = _item(lowering, node, array, place)
         return lowering.call(node, BoundMethod(item, "item"), (), {})
@@ -261,7 +264,7 @@ def _item_of_data(lowering: Lowering, node: Any) -> Any:
     return _item(lowering, node, owner, place)
 
 
-def _item(lowering: Lowering, node: Any, owner: Any, place: Any) -> Any:
+def _item(lowering: Lowering, node: Any, owner: FrontendValue, place: FrontendValue) -> Any:
     return for_each_kind(
         lowering, node, (owner, place), lambda a, b: read_item(lowering, node, a, b)
     )
@@ -281,7 +284,7 @@ def index(lowering: Lowering, node: Any) -> Any:
     return item
 
 
-def _indices(lowering: Lowering, node: Any) -> tuple[Any, ...]:
+def _indices(lowering: Lowering, node: Any) -> tuple[FrontendValue, ...]:
     """One item of an index, or those of a starred one."""
     if isinstance(node, gast.Starred):
         return lowering.unpacked(node, expression(lowering, node.value))
@@ -293,12 +296,11 @@ def _attribute(lowering: Lowering, node: Any) -> Any:
     return for_each_kind(lowering, node, (owner,), lambda a: lowering.attribute(node, a, node.attr))
 
 
-def _lambda(lowering: Lowering, node: Any) -> Any:
+def _lambda(lowering: Lowering, node: Any) -> LocalFunction:
     return inlining.local_function(lowering, node)
 
 
-def _walrus(lowering: Lowering, node: Any) -> Any:
-
+def _walrus(lowering: Lowering, node: Any) -> FrontendValue:
     target = node.target
     name = target.id if isinstance(target, gast.Name) else target.attr
     item = lowering.named(expression(lowering, node.value), name)
@@ -361,9 +363,9 @@ def _callee(lowering: Lowering, node: Any) -> Any:
     )
 
 
-def _keywords(lowering: Lowering, node: Any) -> dict[str, Any]:
+def _keywords(lowering: Lowering, node: Any) -> dict[str, FrontendValue]:
     """The arguments that a call gives by name."""
-    keywords: dict[str, Any] = {}
+    keywords: dict[str, FrontendValue] = {}
     for keyword in node.keywords:
         item = expression(lowering, keyword.value)
         if keyword.arg is not None:
@@ -380,7 +382,7 @@ def _keywords(lowering: Lowering, node: Any) -> dict[str, Any]:
     return keywords
 
 
-EXPRESSIONS: dict[type, Callable[[Lowering, Any], Any]] = {
+EXPRESSIONS: dict[type, Callable[[Lowering, Any], FrontendValue]] = {
     gast.Constant: _constant,
     gast.Name: _name,
     gast.BinOp: _binary,

@@ -10,11 +10,12 @@ from gradscribe.frontend.memory import kept_memory
 from gradscribe.frontend.opaque import foreign, shown_calls
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import protocols
-from gradscribe.frontend.values.values import Static
+from gradscribe.frontend.values.values import FrontendValue, Static
+from gradscribe.ir.core import Value
 from gradscribe.primitives.control import FORMAT
 
 
-def formatted(lowering: Lowering, node: Any) -> Any:
+def formatted(lowering: Lowering, node: Any) -> Static | Value:
     """An f-string: static if all its parts are, else a value that is only passed along."""
     parts: list[Any] = []
     for part in node.values:
@@ -54,7 +55,9 @@ def formatted(lowering: Lowering, node: Any) -> Any:
     return lowering.emit(FORMAT, {"parts": tuple(parts)})
 
 
-def _own_text(lowering: Lowering, part: Any, item: Static, form: str) -> tuple[Any, str] | None:
+def _own_text(
+    lowering: Lowering, part: Any, item: Static, form: str
+) -> tuple[FrontendValue, str] | None:
     """The text that methods of the user's make of what is known, and how that is formatted."""
     if part.conversion == -1:
         made = protocols.call(lowering, part, item, "__format__", Static(form))

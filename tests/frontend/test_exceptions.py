@@ -317,6 +317,20 @@ def test_handled_exception_can_be_shown_and_raised_again(capsys: Any) -> None:
     assert capsys.readouterr().out.startswith("caught ValueError")
 
 
+def test_known_exception_that_is_raised_again_is_caught_around():
+    def twice(x):
+        try:
+            try:
+                scale = [1.0][3]
+            except IndexError:
+                raise
+        except IndexError as error:
+            scale = 2.0 * len(error.args)
+        return (x * scale).sum()
+
+    agrees(twice, x5)
+
+
 def unsettled(x, y):
     a = x[0]
     try:

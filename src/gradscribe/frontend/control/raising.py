@@ -14,8 +14,7 @@ from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.frame import RAISED
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError, HasRaisedError
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Static
-from gradscribe.ir.core import Value
+from gradscribe.frontend.values.values import FrontendValue, Static
 from gradscribe.ir.types import Opaque
 from gradscribe.primitives.control import ASSERT, RAISE
 
@@ -24,11 +23,11 @@ def raise_statement(lowering: Lowering, node: Any) -> None:
     """`raise exception from cause`."""
     exception = _handled(lowering, node) if node.exc is None else _exception(lowering, node.exc)
     _end_attempt(lowering, node, exception)
-    cause = None if node.cause is None else _exception(lowering, node.cause)
+    cause = Static(None) if node.cause is None else _exception(lowering, node.cause)
     _raise(lowering, exception, cause)
 
 
-def _end_attempt(lowering: Lowering, node: Any, exception: Any) -> None:
+def _end_attempt(lowering: Lowering, node: Any, exception: FrontendValue) -> None:
     """An exception that the `try` around handles, on no condition, is none at run time."""
     cls = _class_of(exception)
     attempts = lowering.exceptions.attempts
@@ -40,8 +39,10 @@ def _end_attempt(lowering: Lowering, node: Any, exception: Any) -> None:
         raise AlwaysRaisesError(what, "", location, cls, exception, by_program)
 
 
-def _raise(lowering: Lowering, exception: Any, cause: Any) -> None:
-    lowering.emit(RAISE, {"exception": exception, "cause": cause})
+def _raise(lowering: Lowering, exception: FrontendValue, cause: FrontendValue) -> None:
+    given = {"exception": exception, "cause": cause}
+    tree = {name: static_values.effect_argument(lowering, item) for name, item in given.items()}
+    lowering.emit(RAISE, tree)
     lowering.frame.names[RAISED] = Static(True)
 
 
@@ -49,14 +50,14 @@ def _exit(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> NoRet
     """`sys.exit(status)`."""
     exception = unknown.emit(lowering, SystemExit, arguments, keywords, Opaque(SystemExit))
     _end_attempt(lowering, node, exception)
-    _raise(lowering, exception, None)
+    _raise(lowering, exception, Static(None))
     raise HasRaisedError
 
 
 handlers.FUNCTIONS[sys.exit] = _exit
 
 
-def _handled(lowering: Lowering, node: Any) -> Any:
+def _handled(lowering: Lowering, node: Any) -> FrontendValue:
     """The exception that is being handled, for a bare `raise`."""
     if lowering.exceptions.handled is None:
         lowering.unsupported(
@@ -65,24 +66,24 @@ def _handled(lowering: Lowering, node: Any) -> Any:
             "raise an exception by its name",
         )
     handled = lowering.exceptions.handled
-    return handled.value if isinstance(handled, Static) else lowering.value(handled)
+    return handled if isinstance(handled, Static) else lowering.value(handled)
 
 
-def _class_of(exception: Any) -> type | None:
-    if isinstance(exception, Value) and isinstance(exception.type, Opaque):
-        return exception.type.cls
-    return type(exception) if isinstance(exception, BaseException) else None
+def _class_of(exception: FrontendValue) -> type | None:
+    if isinstance(exception, Static):
+        return type(exception.value)
+    return unknown.class_at_run_time(exception)
 
 
-def _exception(lowering: Lowering, node: Any) -> Any:
+def _exception(lowering: Lowering, node: Any) -> FrontendValue:
     if not isinstance(node, gast.Call):
         item = lowering.expression(node)
         if isinstance(item, Static) and isinstance(item.value, type):
             return unknown.emit(lowering, item.value, (), {}, Opaque(item.value))
         return lowering.value(item)
     callee = lowering.expression(node.func)
-    is_class = isinstance(callee, Static) and isinstance(callee.value, type)
-    if not is_class or any(keyword.arg is None for keyword in node.keywords):
+    is_plain = all(keyword.arg is not None for keyword in node.keywords)
+    if not (isinstance(callee, Static) and isinstance(callee.value, type) and is_plain):
         lowering.unsupported(node, "this exception is not supported", "raise a plain exception")
     arguments = tuple(lowering.expression(item) for item in node.args)
     keywords = {keyword.arg: lowering.expression(keyword.value) for keyword in node.keywords}

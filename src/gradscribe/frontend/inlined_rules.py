@@ -13,13 +13,13 @@ from typing import Any
 
 from gradscribe.errors import GradscribeError, RuleError, UnsupportedError
 from gradscribe.frontend.calls.frames import run_frame
-from gradscribe.frontend.memory.sequences import known_items
+from gradscribe.frontend.memory import sequences
 from gradscribe.frontend.state.frame import RAISED, Frame
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError, MisfitError
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.state.package import Package
 from gradscribe.frontend.syntax.source import source_of
-from gradscribe.frontend.values.values import Static, TupleOf
+from gradscribe.frontend.values.values import FrontendValue, Static, TupleOf
 from gradscribe.frontend.wiring import ENTRIES
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Location, SliceOf, Value
@@ -71,7 +71,7 @@ def _defaults(rule: Callable[..., Any]) -> Mapping[str, Any]:
     return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
-def _enter(lowering: Lowering, item: Any) -> Any:
+def _enter(lowering: Lowering, item: Any) -> FrontendValue:
     if isinstance(item, Value):
         return lowering.wrap(item)
     if isinstance(item, (tuple, list)):
@@ -89,12 +89,10 @@ def _values_in(item: Any) -> Iterator[Value]:
             yield from _values_in(below)
 
 
-def _leave(lowering: Lowering, item: Any) -> Any:
+def _leave(lowering: Lowering, item: FrontendValue) -> Any:
     if isinstance(item, Static):
         return item.value
-    if isinstance(item, TupleOf):
-        return tuple(_leave(lowering, i) for i in item.items)
-    items = known_items(lowering, item)
+    items = sequences.known_items(lowering, item)
     if items is not None:
         return tuple(_leave(lowering, i) for i in items)
     return lowering.value(item)

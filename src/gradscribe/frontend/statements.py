@@ -43,7 +43,7 @@ from gradscribe.frontend.state.frame import (
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError, HasRaisedError
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.syntax.refusals import refused
-from gradscribe.frontend.values.values import Static
+from gradscribe.frontend.values.values import FrontendValue, Static
 
 
 def statements(lowering: Lowering, nodes: Sequence[Any]) -> None:
@@ -152,7 +152,7 @@ def _expression_statement(lowering: Lowering, node: Any) -> None:
 
 def _function(lowering: Lowering, node: Any) -> None:
     decorators = [lowering.expression(decorator) for decorator in node.decorator_list]
-    function: Any = inlining.local_function(lowering, node)
+    function: FrontendValue = inlining.local_function(lowering, node)
     for decorator, item in zip(node.decorator_list[::-1], decorators[::-1], strict=True):
         function = lowering.call(decorator, item, (function,), {})
     lowering.frame.names[node.name] = function

@@ -24,9 +24,9 @@ from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state import handlers, wording
 from gradscribe.frontend.state.frame import RAISED
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.structures.instances import class_of, is_object
+from gradscribe.frontend.structures.instances import Object, class_of, is_object
 from gradscribe.frontend.structures.run_time_arguments import argument_of
-from gradscribe.frontend.values.values import Manager, Static
+from gradscribe.frontend.values.values import FrontendValue, Manager, Static
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Array, is_differentiable
@@ -48,11 +48,11 @@ def with_statement(lowering: Lowering, node: Any) -> None:
     lowering.statement.entering = first.context_expr
     item = lowering.expression(first.context_expr)
     manager = _manager(lowering, first.context_expr, item)
-    if manager is None:
-        managed.with_managed(lowering, node, item)
+    if not isinstance(manager, Manager):
+        managed.with_managed(lowering, node, manager)
         return
 
-    def body(handed_out: Any) -> None:
+    def body(handed_out: FrontendValue) -> None:
         if first.optional_vars is not None:
             lowering.assign(first.optional_vars, handed_out)
         lowering.statements(node.body)
@@ -60,8 +60,8 @@ def with_statement(lowering: Lowering, node: Any) -> None:
     _KINDS[manager.kind](lowering, node, manager, body)
 
 
-def _manager(lowering: Lowering, node: Any, item: Any) -> Manager | None:
-    """What is entered: a manager that means something here. None of an object whose methods are
+def _manager(lowering: Lowering, node: Any, item: FrontendValue) -> Manager | Object | Value:
+    """What is entered: a manager that means something here, or an object whose methods are
     called."""
     if isinstance(item, Manager):
         return item
@@ -74,10 +74,10 @@ def _manager(lowering: Lowering, node: Any, item: Any) -> Manager | None:
             "use it around the call of the function",
             python=_NO_MANAGER,
         )
-    return Manager("kept", (item,)) if managed.is_known(lowering, item) else None
+    return Manager("kept", (item,)) if managed.is_known(lowering, item) else item
 
 
-Body = Callable[[Any], None]
+Body = Callable[[FrontendValue], None]
 """Lowers what stands in the block, given what the manager hands out (`as`)."""
 
 

@@ -11,7 +11,7 @@ that may have been stored to), it is not compiled: an exception that comes to it
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,14 +30,20 @@ from gradscribe.frontend.state.interruptions import AlwaysRaisesError
 from gradscribe.frontend.state.knowledge import State
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.syntax.name_liveness import reads_of
-from gradscribe.frontend.values.values import Manager, Static, Storage, TupleOf, Unbound
+from gradscribe.frontend.values.values import (
+    FrontendValue,
+    Manager,
+    Static,
+    Storage,
+    TupleOf,
+    Unbound,
+)
 from gradscribe.ir.core import CALL, Operation, Value
 from gradscribe.ir.types import BOOL
 from gradscribe.primitives.contracts import contract_of
 from gradscribe.primitives.control import ATTEMPT, CAUGHT, EFFECT
 from gradscribe.primitives.raising import Classes, may_raise
 
-_NO_ARGUMENTS: dict[str, Any] = {"args": (), "keywords": {}}
 _SIMPLE = (gast.Assign, gast.AnnAssign, gast.AugAssign, gast.Expr, gast.Return)
 
 
@@ -67,7 +73,9 @@ def _handled(lowering: Lowering, node: Any) -> None:
     Attempt(lowering, node, node.body, handlers, node.orelse).run()
 
 
-def suppressing(lowering: Lowering, node: Any, manager: Manager, body: Any) -> None:
+def suppressing(
+    lowering: Lowering, node: Any, manager: Manager, body: Callable[[FrontendValue], None]
+) -> None:
     """`with suppress(…)`: a `try` whose handler does nothing."""
     classes = tuple(static_values.object_of(lowering, node, item) for item in manager.arguments)
     Attempt(lowering, node, node.body, [Handler(classes, None, [])], []).run()
@@ -81,8 +89,9 @@ handlers.FUNCTIONS[contextlib.suppress] = _suppress
 
 
 def _handler(lowering: Lowering, node: Any) -> Handler:
-
-    classes: Any = Static(Exception) if node.type is None else lowering.expression(node.type)
+    classes: FrontendValue = Static(Exception)
+    if node.type is not None:
+        classes = lowering.expression(node.type)
     items = classes.items if isinstance(classes, TupleOf) else (classes,)
     found = tuple(static_values.object_of(lowering, node, item) for item in items)
     if not all(isinstance(c, type) and issubclass(c, BaseException) for c in found):
@@ -140,7 +149,7 @@ class Attempt:
         return may_raise(operation, self.caught, walk_all(self.lowering.builder.operations))
 
     @contextlib.contextmanager
-    def _trying(self, blocks: int) -> Any:
+    def _trying(self, blocks: int) -> Iterator[None]:
         """What is lowered now is tried; blocks: how many blocks are open around the `try`."""
         self.lowering.exceptions.attempts.append((blocks, self.caught))
         try:
@@ -157,8 +166,7 @@ class Attempt:
                 return
         raise error
 
-    def _handle(self, handler: Handler, exception: Any) -> None:
-
+    def _handle(self, handler: Handler, exception: FrontendValue) -> None:
         names = self.lowering.frame.names
         if handler.name is not None:
             exception = self.lowering.named(exception, handler.name)

@@ -30,7 +30,7 @@ from gradscribe.frontend.state.knowledge import Attempts, LoopIteration, State
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.syntax.bindings import assigned_names
 from gradscribe.frontend.values.iterations import Iteration
-from gradscribe.frontend.values.values import Cell, Either, Static, Storage, Unbound
+from gradscribe.frontend.values.values import Cell, Either, FrontendValue, Static, Storage, Unbound
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Block, LoopShape, Operation, Value
 from gradscribe.ir.types import Type
@@ -44,7 +44,12 @@ class TestWithEffectsError(Exception):
     """The test of a `while` changes the state."""
 
 
-def after(lowering: Lowering, node: Any, outer: dict[str, Any], not_broken: Any) -> None:
+def after(
+    lowering: Lowering,
+    node: Any,
+    outer: dict[str, FrontendValue | None],
+    not_broken: FrontendValue,
+) -> None:
     """Restore the flags of the loop around, and run the `else` clause."""
     names = lowering.frame.names
     for flag, value in outer.items():
@@ -53,11 +58,12 @@ def after(lowering: Lowering, node: Any, outer: dict[str, Any], not_broken: Any)
             names[flag] = value
     if not node.orelse or RAISED in names:
         return
-    if isinstance(not_broken, Static):
-        if not_broken.value:
+    complete = lowering.truth(not_broken)
+    if isinstance(complete, bool):
+        if complete:
             lowering.statements(node.orelse)
         return
-    branch(lowering, not_broken, lambda: lowering.statements(node.orelse), lambda: None)
+    branch(lowering, complete, lambda: lowering.statements(node.orelse), lambda: None)
 
 
 def run_loop(
@@ -105,7 +111,7 @@ def _run(
         lowering.restore(carried.entry)
         lowering.builder.location = location
         apart = carried.told_apart(live)
-        before: dict[Any, Any] = {**first, **carried.replaced(live), **apart}
+        before: dict[Any, FrontendValue] = {**first, **carried.replaced(live), **apart}
         before.update(carried.stored_first())
         if (
             not before
@@ -142,7 +148,7 @@ def _attempted(
     return attempt
 
 
-def _bound_first(lowering: Lowering, node: Any, assigned: set[str]) -> dict[str, Any]:
+def _bound_first(lowering: Lowering, node: Any, assigned: set[str]) -> dict[str, FrontendValue]:
     """The names that have their first value from an iteration, and are read after the loop, with
     what they are before it; not where an `else` clause, which is run if there is no iteration, may
     bind them."""
@@ -162,11 +168,16 @@ _MISSING = Unbound("")
 
 def _tells_iterations(lowering: Lowering, node: Any, columns: Columns | None) -> Any:
     """Whether the loop makes an iteration, where that can be told from what it runs over."""
-    return columns and iteration_items.has_first(lowering, node, columns.iteration)
+    if columns is None:
+        return None
+    return iteration_items.has_first(lowering, node, columns.iteration)
 
 
 def _without_iterations(
-    lowering: Lowering, node: Any, columns: Columns | None, before: dict[Any, Any]
+    lowering: Lowering,
+    node: Any,
+    columns: Columns | None,
+    before: dict[Any, FrontendValue],
 ) -> None:
     """After a loop, let names and attributes that each iteration binds anew be what they were
     before it, if there was no iteration."""
@@ -174,8 +185,8 @@ def _without_iterations(
     counter = names.pop(_HAS_RUN, None)
     for key, item in before.items():
         where, name = (lowering.items_in(key), key.name) if isinstance(key, Cell) else (names, key)
-        has_run = _tells_iterations(lowering, node, columns)
-        has_run = counter if has_run is None else has_run
+        told = _tells_iterations(lowering, node, columns)
+        has_run = counter if told is None else told
         if isinstance(key, Cell):
             presence.note_present(lowering, where[name])
         if has_run in (False, Static(False)):

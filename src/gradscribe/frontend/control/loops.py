@@ -27,12 +27,12 @@ from gradscribe.frontend.joins.exits import ended, guarded, pending_exits
 from gradscribe.frontend.memory import at_once, sequences
 from gradscribe.frontend.state.frame import NOT_BROKEN, NOT_CONTINUED, RAISED
 from gradscribe.frontend.state.interruptions import EverOtherTypesError
-from gradscribe.frontend.state.knowledge import Attempts
+from gradscribe.frontend.state.knowledge import Attempts, Early
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.state.trial import Trial
 from gradscribe.frontend.structures import class_attributes, instances
 from gradscribe.frontend.values.iterations import Endless, ItemsOf, Iteration, KnownItems, Range
-from gradscribe.frontend.values.values import ListRef, Ref, Static, Storage, ViewOf
+from gradscribe.frontend.values.values import FrontendValue, ListRef, Ref, Static, Storage, ViewOf
 from gradscribe.ir.core import Value
 
 
@@ -43,7 +43,6 @@ def for_loop(lowering: Lowering, node: Any) -> None:
 
 
 def _run_for(lowering: Lowering, node: Any) -> None:
-
     lowering.loops.iterable = node.iter
     over = lowering.expression(node.iter)
     if instances.is_object(over):
@@ -80,7 +79,7 @@ def _run_for(lowering: Lowering, node: Any) -> None:
         del lowering.loops.sliced[sliced:]
         lowering.loops.left, lowering.loops.sets = left, sets
     trial.take_back()
-    before: Any = None
+    before: FrontendValue | None = None
     if over.storage.of_dict:
         before = lowering.wrap(sequences.run_time_value(lowering, over))
     _run_rewritten(lowering, *by_place(node, over, before))
@@ -91,13 +90,15 @@ def _arrays(iteration: Iteration) -> list[Ref | ListRef]:
     return [leaf.owner for leaf in iteration.leaves if isinstance(leaf, ItemsOf)]
 
 
-def _run_rewritten(lowering: Lowering, names: dict[str, Any], loop: Any) -> None:
+def _run_rewritten(lowering: Lowering, names: dict[str, FrontendValue], loop: Any) -> None:
     """Run a `for` as the `while` that it is, for which these names have values."""
     lowering.frame.names.update(names)
     while_loop(lowering, loop)
 
 
-def _iteration(lowering: Lowering, node: Any, over: Any) -> tuple[Iteration, tuple[Any, ...]]:
+def _iteration(
+    lowering: Lowering, node: Any, over: FrontendValue
+) -> tuple[Iteration, tuple[Early, ...]]:
     """What a `for` runs over, and what was computed at once of it."""
     depth, lowering.generators.leaving = len(lowering.generators.early), _leaves(node)
     try:
@@ -356,12 +357,12 @@ def _check_size(
 
 def _items_in_iteration(
     lowering: Lowering, node: Any, iteration: Iteration
-) -> Callable[[], tuple[Any, ...]]:
+) -> Callable[[], tuple[FrontendValue, ...]]:
     """Gives the items as they are when it is called."""
     first, owners = iteration_items.unrolled(lowering, node.iter, iteration), _owners(iteration)
     held = {owner: lowering.contents[owner] for owner in owners}
 
-    def items() -> tuple[Any, ...]:
+    def items() -> tuple[FrontendValue, ...]:
         if all(lowering.contents[owner] is contents for owner, contents in held.items()):
             return first
         for owner, contents in held.items():

@@ -23,16 +23,16 @@ from gradscribe.errors import SourceNotFoundError, UnsupportedError
 from gradscribe.frontend.calls.local_classes import method_of
 from gradscribe.frontend.control.exceptions import Attempt, Handler
 from gradscribe.frontend.joins.exits import set_aside
+from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.frame import RAISED
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes
-from gradscribe.frontend.structures.instances import class_of
+from gradscribe.frontend.structures.instances import Object, class_of
 from gradscribe.frontend.syntax.shared_variables import own_nodes, parameters
 from gradscribe.frontend.syntax.source import Source, source_of
-from gradscribe.frontend.values.values import BoundMethod, Static
+from gradscribe.frontend.values.values import BoundMethod, FrontendValue, Static
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import probe
-from gradscribe.ir.types import Opaque
 from gradscribe.primitives.contract_kinds import UNKNOWN
 from gradscribe.primitives.contracts import contract_of_method
 
@@ -56,7 +56,7 @@ if not failed:
 """
 
 
-def with_managed(lowering: Lowering, node: Any, manager: Any) -> None:
+def with_managed(lowering: Lowering, node: Any, manager: Object | Value) -> None:
     """A `with` of one manager, whose value this is."""
     (item,) = node.items
     names = lowering.frame.names
@@ -93,7 +93,7 @@ def with_managed(lowering: Lowering, node: Any, manager: Any) -> None:
             lowering.statements(written(_LEFT))
 
 
-def special(lowering: Lowering, node: Any, manager: Any, name: str) -> Any:
+def special(lowering: Lowering, node: Any, manager: Object | Value, name: str) -> FrontendValue:
     """`__enter__` or `__exit__` of a manager, which Python looks up on its class."""
     found = None
     if not isinstance(manager, Value):
@@ -123,7 +123,7 @@ _PASSING = (open, threading.Lock, decimal.localcontext, os.scandir)
 """Compiled functions that make managers which end no exception."""
 
 
-def is_known(lowering: Lowering, item: Any) -> bool:
+def is_known(lowering: Lowering, item: Object | Value) -> bool:
     """Whether entering and leaving this is known to do nothing to what the program reads, and to
     end no exception."""
     made = lowering.builder.definition(item) if isinstance(item, Value) else None
@@ -132,7 +132,7 @@ def is_known(lowering: Lowering, item: Any) -> bool:
     return all(contract_of_method(_class(item), name) != UNKNOWN for name in _METHODS.values())
 
 
-def is_suppressing(lowering: Lowering, item: Any) -> bool:
+def is_suppressing(lowering: Lowering, item: Object | Value) -> bool:
     """Whether what is entered may end an exception."""
     made = lowering.builder.definition(item) if isinstance(item, Value) else None
     if made is not None and made.callee is _OF_GENERATOR:
@@ -142,10 +142,10 @@ def is_suppressing(lowering: Lowering, item: Any) -> bool:
     return may_suppress(_class(item))
 
 
-def _class(item: Any) -> type | None:
+def _class(item: Object | Value) -> type | None:
     if not isinstance(item, Value):
         return class_of(item)
-    return item.type.cls if isinstance(item.type, Opaque) else None
+    return unknown.class_at_run_time(item)
 
 
 def may_suppress(cls: type | None) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections.abc
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import gast
 
@@ -31,6 +31,7 @@ from gradscribe.frontend.structures.standard_classes import class_in_python
 from gradscribe.frontend.values.iterations import Range
 from gradscribe.frontend.values.values import (
     DictRef,
+    FrontendValue,
     ListRef,
     ObjectRef,
     Ref,
@@ -43,7 +44,9 @@ from gradscribe.frontend.values.values import (
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import probe
 
-Condition = bool | Value
+Condition: TypeAlias = bool | Value
+Take: TypeAlias = Callable[[Lowering, Any, FrontendValue, Any], FrontendValue]
+"""Gives, of a value that a pattern matches, the part at a place."""
 
 
 def match_statement(
@@ -89,7 +92,7 @@ def _is_irrefutable(case: Any) -> bool:
     return case.guard is None and isinstance(pattern, gast.MatchAs) and pattern.pattern is None
 
 
-def _case(lowering: Lowering, case: Any, subject: Any) -> Condition:
+def _case(lowering: Lowering, case: Any, subject: FrontendValue) -> Condition:
     """Whether a case is taken: its pattern, then its guard, which sees the names bound."""
 
     def guard() -> Condition:
@@ -100,7 +103,7 @@ def _case(lowering: Lowering, case: Any, subject: Any) -> Condition:
     return _every(lowering, case.pattern, tests if case.guard is None else [*tests, guard])
 
 
-def matches(lowering: Lowering, pattern: Any, item: Any) -> Condition:
+def matches(lowering: Lowering, pattern: Any, item: FrontendValue) -> Condition:
     """Whether a value matches a pattern."""
     return _CONDITIONS[type(pattern)](lowering, pattern, item)
 
@@ -125,7 +128,7 @@ def _conditional(
     then: Callable[[], Condition],
     otherwise: Callable[[], Condition],
 ) -> Condition:
-    def item(side: Callable[[], Condition]) -> Any:
+    def item(side: Callable[[], Condition]) -> Static | Value:
         found = side()
         return Static(found) if isinstance(found, bool) else found
 
@@ -136,7 +139,7 @@ def _conditional(
 # -- conditions --------------------------------------------------------------------------------
 
 
-def _value(lowering: Lowering, pattern: Any, item: Any) -> Condition:
+def _value(lowering: Lowering, pattern: Any, item: FrontendValue) -> Condition:
 
     value = lowering.expression(pattern.value)
     numbers = is_number(item) and is_number(value)
@@ -147,19 +150,19 @@ def _value(lowering: Lowering, pattern: Any, item: Any) -> Condition:
     return lowering.truth(compare(lowering, pattern, gast.Eq(), item, value))
 
 
-def _singleton(lowering: Lowering, pattern: Any, item: Any) -> Condition:
+def _singleton(lowering: Lowering, pattern: Any, item: FrontendValue) -> Condition:
     return lowering.truth(compare(lowering, pattern, gast.Is(), item, Static(pattern.value)))
 
 
-def _named(lowering: Lowering, pattern: Any, item: Any) -> Condition:
+def _named(lowering: Lowering, pattern: Any, item: FrontendValue) -> Condition:
     return True if pattern.pattern is None else matches(lowering, pattern.pattern, item)
 
 
-def _either(lowering: Lowering, pattern: Any, item: Any) -> Condition:
+def _either(lowering: Lowering, pattern: Any, item: FrontendValue) -> Condition:
     return _any(lowering, pattern.patterns, item)
 
 
-def _any(lowering: Lowering, patterns: Sequence[Any], item: Any) -> Condition:
+def _any(lowering: Lowering, patterns: Sequence[Any], item: FrontendValue) -> Condition:
     first, *others = patterns
     condition = matches(lowering, first, item)
     if condition is True or not others:
@@ -170,7 +173,7 @@ def _any(lowering: Lowering, patterns: Sequence[Any], item: Any) -> Condition:
     return _conditional(lowering, first, condition, lambda: True, onward)
 
 
-def _sequence(lowering: Lowering, pattern: Any, item: Any) -> Condition:
+def _sequence(lowering: Lowering, pattern: Any, item: FrontendValue) -> Condition:
     if not _is_sequence(item):
         return _no_match(lowering, pattern, item, collections.abc.Sequence)
     has_star = any(isinstance(p, gast.MatchStar) for p in pattern.patterns)
@@ -185,13 +188,13 @@ def _sequence(lowering: Lowering, pattern: Any, item: Any) -> Condition:
     return _every(lowering, pattern, [long_enough, *_tests(lowering, item, parts, _item)])
 
 
-def _is_sequence(item: Any) -> bool:
+def _is_sequence(item: FrontendValue) -> bool:
     if isinstance(item, Static):
         return isinstance(item.value, (tuple, list, range))
     return isinstance(item, (TupleOf, ListRef)) and not isinstance(item, ViewOf)
 
 
-def _no_match(lowering: Lowering, pattern: Any, item: Any, taken_apart: type) -> bool:
+def _no_match(lowering: Lowering, pattern: Any, item: FrontendValue, taken_apart: type) -> bool:
     """False of what a pattern for sequences or mappings does not match; other objects that Python
     takes apart, or may, are refused."""
     cls: type | None
@@ -213,7 +216,7 @@ def _no_match(lowering: Lowering, pattern: Any, item: Any, taken_apart: type) ->
     return False
 
 
-def _mapping(lowering: Lowering, pattern: Any, item: Any) -> Condition:
+def _mapping(lowering: Lowering, pattern: Any, item: FrontendValue) -> Condition:
     if not isinstance(item, DictRef):
         return _no_match(lowering, pattern, item, collections.abc.Mapping)
     contents = lowering.items_in(item.storage)
@@ -231,7 +234,7 @@ def _keys(lowering: Lowering, pattern: Any) -> list[Any]:
     ]
 
 
-def _class(lowering: Lowering, pattern: Any, item: Any) -> Condition:
+def _class(lowering: Lowering, pattern: Any, item: FrontendValue) -> Condition:
     cls = _class_of(lowering, pattern)
     if not introspection.is_instance(lowering, pattern, item, cls):
         return False
@@ -255,9 +258,9 @@ def _class_of(lowering: Lowering, pattern: Any) -> type:
 
 def _tests(
     lowering: Lowering,
-    item: Any,
+    item: FrontendValue,
     parts: Iterable[tuple[Any, Any]],
-    take: Callable[[Lowering, Any, Any, Any], Any],
+    take: Take,
 ) -> list[Callable[[], Condition]]:
     """For each pair of a pattern and the place of what it is matched with, the condition."""
 
@@ -296,7 +299,7 @@ def _parts(pattern: Any) -> list[tuple[Any, Any]]:
     return [*before, (patterns[star], middle), *after]
 
 
-def _item(lowering: Lowering, pattern: Any, owner: Any, place: Any) -> Any:
+def _item(lowering: Lowering, pattern: Any, owner: FrontendValue, place: Any) -> Any:
     index = place if isinstance(place, slice) else Static(place)
     found = read_item(lowering, pattern, owner, index)
     if isinstance(place, slice) and not isinstance(found, ListRef):
@@ -330,15 +333,14 @@ def _attributes(lowering: Lowering, pattern: Any) -> list[tuple[Any, str]]:
     return [*zip(positional, names, strict=False), *by_name]
 
 
-def _attribute(lowering: Lowering, pattern: Any, owner: Any, name: str) -> Any:
-
+def _attribute(lowering: Lowering, pattern: Any, owner: FrontendValue, name: str) -> FrontendValue:
     return lowering.attribute(pattern, owner, name) if name else owner
 
 
 # -- names -------------------------------------------------------------------------------------
 
 
-def _bind(lowering: Lowering, pattern: Any, item: Any) -> None:
+def _bind(lowering: Lowering, pattern: Any, item: FrontendValue) -> None:
     """Bind the names of a pattern that matches."""
     if not _binds(pattern):
         return
@@ -353,7 +355,7 @@ def _bind(lowering: Lowering, pattern: Any, item: Any) -> None:
     for part, take, place in _bound_parts(lowering, pattern):
         if _binds(part):
             _bind(lowering, part, take(lowering, part, item, place))
-    if isinstance(pattern, gast.MatchMapping) and pattern.rest is not None:
+    if isinstance(item, DictRef) and getattr(pattern, "rest", None) is not None:
         keys, contents = _keys(lowering, pattern), lowering.items_in(item.storage)
         storage = Storage(pattern.rest)
         lowering.contents[storage] = {k: v for k, v in contents.items() if k not in keys}
@@ -368,7 +370,7 @@ def _binds(pattern: Any) -> bool:
     )
 
 
-def _bound_parts(lowering: Lowering, pattern: Any) -> Iterator[tuple[Any, Any, Any]]:
+def _bound_parts(lowering: Lowering, pattern: Any) -> Iterator[tuple[Any, Take, Any]]:
     if isinstance(pattern, gast.MatchSequence):
         yield from ((part, _item, place) for part, place in _parts(pattern))
     elif isinstance(pattern, gast.MatchMapping):
@@ -379,7 +381,7 @@ def _bound_parts(lowering: Lowering, pattern: Any) -> Iterator[tuple[Any, Any, A
         yield from ((part, _attribute, name) for part, name in attributes)
 
 
-def _bind_either(lowering: Lowering, patterns: Sequence[Any], item: Any) -> None:
+def _bind_either(lowering: Lowering, patterns: Sequence[Any], item: FrontendValue) -> None:
     """Bind the names of the first of some patterns that matches, of which one does."""
     first, *others = patterns
     condition = matches(lowering, first, item) if others else True

@@ -9,7 +9,7 @@ import gast
 
 from gradscribe.frontend.containers.lists import CHANGED_SIZE, has_other_keys
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Static
+from gradscribe.frontend.values.values import FrontendValue, ListRef, Static
 
 
 def with_test_inside(lowering: Lowering, node: Any) -> Any:
@@ -32,7 +32,9 @@ def _end(lowering: Lowering, node: Any) -> list[Any]:
     return [*node.orelse, gast.Break()]
 
 
-def by_place(node: Any, items: Any, before: Any) -> tuple[dict[str, Any], Any]:
+def by_place(
+    node: Any, items: ListRef, before: FrontendValue | None
+) -> tuple[dict[str, FrontendValue], Any]:
     """A `for` over a list that grows, as Python runs it: by the number of the item.
 
     while place < len(list): target = list[place]; place += 1; body
@@ -42,7 +44,8 @@ def by_place(node: Any, items: Any, before: Any) -> tuple[dict[str, Any], Any]:
 
     Returns what names of ours stand for before the loop, and the loop."""
     over, place, former = _own_names(node, "list", "place", "before")
-    names, length = {over: items, place: Static(0)}, _call(len, _name(over))
+    names: dict[str, FrontendValue] = {over: items, place: Static(0)}
+    length = _call(len, _name(over))
     item = gast.Subscript(_name(over), _name(place), gast.Load())
     take = gast.Assign([node.target], item, None)
     count = gast.AugAssign(_name(place, gast.Store()), gast.Add(), gast.Constant(1, None))
@@ -59,7 +62,9 @@ def by_place(node: Any, items: Any, before: Any) -> tuple[dict[str, Any], Any]:
     return names, loop
 
 
-def by_next(lowering: Lowering, node: Any, iterator: Any) -> tuple[dict[str, Any], Any]:
+def by_next(
+    lowering: Lowering, node: Any, iterator: FrontendValue
+) -> tuple[dict[str, FrontendValue], Any]:
     """A `for` over an object with `__next__`: names and loop, as of `by_place`.
 
     while True:

@@ -41,7 +41,7 @@ from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.state.package import Package
 from gradscribe.frontend.structures import inputs
 from gradscribe.frontend.syntax.source import Source, nested_too_deeply, source_of
-from gradscribe.frontend.values.values import Storage
+from gradscribe.frontend.values.values import FrontendValue, Storage
 from gradscribe.frontend.wiring import ENTRIES
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Parameter
@@ -107,7 +107,7 @@ def lower(
 
 def _bound(
     lowering: Lowering, source: Source, arguments: Sequence[Argument]
-) -> tuple[list[Parameter], tuple[Any, ...]]:
+) -> tuple[list[Parameter], tuple[FrontendValue, ...]]:
     """The parameters for the arguments, and what these are in the frontend."""
     given = _names_of_leaves(source)
     bound = [

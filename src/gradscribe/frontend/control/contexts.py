@@ -133,7 +133,7 @@ def _mode(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
             )
 
 
-def _is_array(contents: Any) -> bool:
+def _is_array(contents: object) -> bool:
     return (
         isinstance(contents, Value)
         and isinstance(contents.type, Array)

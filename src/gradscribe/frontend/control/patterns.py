@@ -271,7 +271,7 @@ def _tests(
     return [functools.partial(test, pattern, place) for pattern, place in refutable]
 
 
-_CONDITIONS: dict[type, Callable[[Lowering, Any, Any], Condition]] = {
+_CONDITIONS: dict[type, Callable[[Lowering, Any, FrontendValue], Condition]] = {
     gast.MatchValue: _value,
     gast.MatchSingleton: _singleton,
     gast.MatchAs: _named,

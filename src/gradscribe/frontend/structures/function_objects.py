@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +30,7 @@ from gradscribe.frontend.values.values import (
     PartialOf,
     Static,
     TupleOf,
+    ViewOf,
 )
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.probing import probe
@@ -207,14 +208,23 @@ def parts_of(lowering: Lowering, item: FrontendValue) -> Iterator[FrontendValue]
             pending += kept_variables.attributes(lowering, item).values()
             continue
         yield item
-        if isinstance(item, LocalFunction):
-            pending += [*captured(lowering, item).values(), *item.defaults.values()]
-        elif isinstance(item, PartialOf):
-            pending += item.parts
-        elif isinstance(item, BoundMethod):
-            pending.append(item.receiver)
-        elif isinstance(item, TupleOf):
-            pending += item.items
-        elif isinstance(item, OneShot) and item.origin is not None:
-            made = item.origin
-            pending += [made.callee, *made.arguments, *made.keywords.values()]
+        led_to = _LED_TO.get(type(item))
+        pending += () if led_to is None else led_to(lowering, item)
+
+
+def _made_of(lowering: Lowering, item: OneShot) -> tuple[FrontendValue, ...]:
+    made = item.origin
+    return () if made is None else (made.callee, *made.arguments, *made.keywords.values())
+
+
+_LED_TO: dict[type, Callable[[Lowering, Any], Iterable[FrontendValue]]] = {
+    LocalFunction: lambda lowering, item: (
+        *captured(lowering, item).values(),
+        *item.defaults.values(),
+    ),
+    PartialOf: lambda lowering, item: item.parts,
+    BoundMethod: lambda lowering, item: (item.receiver,),
+    TupleOf: lambda lowering, item: item.items,
+    ViewOf: lambda lowering, item: item.items,
+    OneShot: _made_of,
+}

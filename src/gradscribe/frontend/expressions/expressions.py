@@ -43,7 +43,7 @@ from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar
 
 
-def expression(lowering: Lowering, node: Any) -> Any:
+def expression(lowering: Lowering, node: Any) -> FrontendValue:
     """The frontend value of an expression."""
     handler = EXPRESSIONS.get(type(node))
     if handler is None:
@@ -70,14 +70,14 @@ def _constant(lowering: Lowering, node: Any) -> Static:
     return Static(node.value)
 
 
-def _name(lowering: Lowering, node: Any) -> Any:
+def _name(lowering: Lowering, node: Any) -> FrontendValue:
     found = resolved(lowering, scope.lookup(lowering, node, node.id))
     if isinstance(found, Unbound):
         scope.refuse_unbound(lowering, node, node.id, found)
     return found
 
 
-def _binary(lowering: Lowering, node: Any) -> Any:
+def _binary(lowering: Lowering, node: Any) -> FrontendValue:
     left, right = expression(lowering, node.left), expression(lowering, node.right)
     callee = BINARY[type(node.op)]
 
@@ -103,12 +103,12 @@ def _negation(lowering: Lowering, node: Any) -> Any:
     return lowering.operate(node, operator.not_, known)
 
 
-def _boolean(lowering: Lowering, node: Any) -> Any:
+def _boolean(lowering: Lowering, node: Any) -> FrontendValue:
     """`a and b`, `a or b`: the value of the operand that decided."""
     return _until_decided(lowering, node, lambda part: expression(lowering, part))
 
 
-def condition(lowering: Lowering, node: Any) -> Any:
+def condition(lowering: Lowering, node: Any) -> FrontendValue:
     """The value of an expression of which the truth alone counts, as in a test: of `a and b` and
     `a or b`, whether they hold, so that a list and a comparison may stand side by side."""
     if not isinstance(node, gast.BoolOp):
@@ -125,17 +125,19 @@ def condition(lowering: Lowering, node: Any) -> Any:
     return _until_decided(lowering, node, flag)
 
 
-def _until_decided(lowering: Lowering, node: Any, evaluate: Callable[[Any], FrontendValue]) -> Any:
+def _until_decided(
+    lowering: Lowering, node: Any, evaluate: Callable[[Any], FrontendValue]
+) -> FrontendValue:
     """The operands of `and` or `or` in turn, up to the one that decides: that one."""
     is_and = isinstance(node.op, gast.And)
 
-    def rest(position: int) -> Any:
+    def rest(position: int) -> FrontendValue:
         item = evaluate(node.values[position])
         if position == len(node.values) - 1:
             return item
         return for_each_kind(lowering, node, (item,), functools.partial(decided, position))
 
-    def decided(position: int, item: FrontendValue) -> Any:
+    def decided(position: int, item: FrontendValue) -> FrontendValue:
         known = lowering.truth(item)
         if isinstance(known, Value):  # also that of an operand that has decided before
             known = lowering.assumed.get(lowering.numbering.of(known), known)
@@ -149,10 +151,10 @@ def _until_decided(lowering: Lowering, node: Any, evaluate: Callable[[Any], Fron
     return rest(0)
 
 
-def _compare(lowering: Lowering, node: Any) -> Any:
+def _compare(lowering: Lowering, node: Any) -> FrontendValue:
     operands = [node.left, *node.comparators]
 
-    def link(position: int, left: FrontendValue) -> Any:
+    def link(position: int, left: FrontendValue) -> FrontendValue:
         right, op = expression(lowering, operands[position + 1]), node.ops[position]
         result = for_each_kind(
             lowering, node, (left, right), lambda a, b: compare(lowering, node, op, a, b)
@@ -167,7 +169,7 @@ def _compare(lowering: Lowering, node: Any) -> Any:
     return link(0, expression(lowering, node.left))
 
 
-def _conditional_expression(lowering: Lowering, node: Any) -> Any:
+def _conditional_expression(lowering: Lowering, node: Any) -> FrontendValue:
     known = lowering.truth(condition(lowering, node.test))
     if isinstance(known, bool):
         return expression(lowering, node.body if known else node.orelse)
@@ -211,7 +213,7 @@ def _list(lowering: Lowering, node: Any) -> ListRef:
     return new_list(lowering, tuple(items))
 
 
-def _section(lowering: Lowering, node: Any) -> Any:
+def _section(lowering: Lowering, node: Any) -> FrontendValue:
     """The items that a part of a list display gives."""
     if isinstance(node, gast.Starred):
         return expression(lowering, node.value)
@@ -264,13 +266,15 @@ def _item_of_data(lowering: Lowering, node: Any) -> Any:
     return _item(lowering, node, owner, place)
 
 
-def _item(lowering: Lowering, node: Any, owner: FrontendValue, place: FrontendValue) -> Any:
+def _item(
+    lowering: Lowering, node: Any, owner: FrontendValue, place: FrontendValue
+) -> FrontendValue:
     return for_each_kind(
         lowering, node, (owner, place), lambda a, b: read_item(lowering, node, a, b)
     )
 
 
-def index(lowering: Lowering, node: Any) -> Any:
+def index(lowering: Lowering, node: Any) -> FrontendValue:
     """The value of an index: slices become `Static(slice)`-like trees of frontend values."""
     if isinstance(node, gast.Slice):
         parts = (node.lower, node.upper, node.step)
@@ -291,7 +295,7 @@ def _indices(lowering: Lowering, node: Any) -> tuple[FrontendValue, ...]:
     return (index(lowering, node),)
 
 
-def _attribute(lowering: Lowering, node: Any) -> Any:
+def _attribute(lowering: Lowering, node: Any) -> FrontendValue:
     owner = expression(lowering, node.value)
     return for_each_kind(lowering, node, (owner,), lambda a: lowering.attribute(node, a, node.attr))
 
@@ -308,7 +312,7 @@ def _walrus(lowering: Lowering, node: Any) -> FrontendValue:
     return item
 
 
-def _owner(lowering: Lowering, node: Any) -> Any:
+def _owner(lowering: Lowering, node: Any) -> FrontendValue:
     """The object whose method is called. A container from outside that the function only adds to
     is changed where it is: that is an effect, like printing."""
     adds = node is lowering.statement.discarded and lowering.frame.is_only_grown(
@@ -351,7 +355,7 @@ def _call(lowering: Lowering, node: Any) -> Any:
     )
 
 
-def _callee(lowering: Lowering, node: Any) -> Any:
+def _callee(lowering: Lowering, node: Any) -> FrontendValue:
     """What a call calls."""
     if not isinstance(node.func, gast.Attribute):
         return expression(lowering, node.func)

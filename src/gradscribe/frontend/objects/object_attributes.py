@@ -113,7 +113,7 @@ def depend_on_absence(lowering: Lowering, owner: ObjectRef, name: str) -> None:
         dependencies.depend(lowering, owner.path, name, "absent")
 
 
-def own_attribute(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
+def own_attribute(lowering: Lowering, node: Any, owner: Object, name: str) -> FrontendValue | None:
     """What the object itself holds under a name, or None."""
     cell = cell_of(lowering, owner, name)
     if cell is not None and cell in lowering.contents:

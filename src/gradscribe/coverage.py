@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from gradscribe.frontend.calls.mathematics import MATHEMATICS
-from gradscribe.frontend.state.handlers import FUNCTIONS
+from gradscribe.frontend.calls import mathematics
+from gradscribe.frontend.state.handlers import handler_of
 from gradscribe.ir.core import Primitive
 from gradscribe.primitives import optional
 from gradscribe.primitives.limits import LIMITS, WITHOUT_DERIVATIVE
@@ -155,9 +155,12 @@ def _of_function(name: str, function: Any) -> tuple[tuple[str, ...], str] | None
     if reason is not None:
         return (), reason
     primitive = PRIMITIVES.get(function)
-    table = FUNCTIONS if primitive is None else MATHEMATICS
+    handler = handler_of(function)
+    is_composed = handler is not None and handler.__module__ == mathematics.__name__
     has_rule = primitive is not None and _has_rule(primitive)
-    if has_rule or function in COMPOSITIONS or function in table:
+    if primitive is None:
+        has_rule = handler is not None
+    if has_rule or is_composed or function in COMPOSITIONS:
         return ("reverse", "forward"), LIMITS.get(name, "")
     return None
 

@@ -210,7 +210,7 @@ def scaled(x, by):
     return x * by
 
 
-@refused("`np.fromiter` takes items and `dtype` alone here", X)
+@refused("`fromiter` is given more than is supported", X)
 def counted_items(x):
     return np.sum(np.fromiter((v * v for v in x), float, len(x)))
 

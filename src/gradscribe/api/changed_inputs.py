@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from gradscribe.errors import NoDerivativeError
 from gradscribe.frontend.containers.stores import store
 from gradscribe.frontend.memory import places
 from gradscribe.frontend.memory.reach import storages
-from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.handlers import ObjectsOf, handles
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Ref, Storage, may_overlap
+from gradscribe.frontend.values.values import Ref, Static, Storage, may_overlap
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, is_differentiable
 from gradscribe.primitives.control import GIVEN, KEPT
@@ -61,11 +61,11 @@ def keep_derivatives(
         lowering.contents[storage] = made
 
 
-def _refuse_unmarked(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    raise NoDerivativeError(*unmarked(arguments[0].value.function), lowering.builder.location)
-
-
-handlers.OBJECTS[_Unmarked] = _refuse_unmarked
+@handles(ObjectsOf(_Unmarked))
+def _refuse_unmarked(
+    lowering: Lowering, node: Any, callee: Static, /, *call: Any, **named: Any
+) -> NoReturn:
+    raise NoDerivativeError(*unmarked(callee.value.function), lowering.builder.location)
 
 
 def is_same(item: Any, other: Any) -> bool:

@@ -36,7 +36,14 @@ from gradscribe.frontend.state import dependencies, handlers
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances
 from gradscribe.frontend.structures.structures import opened
-from gradscribe.frontend.values.values import Either, Ref, Static, Storage, TupleOf, may_overlap
+from gradscribe.frontend.values.values import (
+    Either,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+    may_overlap,
+)
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar, is_differentiable
 from gradscribe.primitives.control import GIVEN, KEPT, STOP_GRADIENT
@@ -53,9 +60,15 @@ _TELLING = {
 """The methods of `ctx`, by the attribute that they set."""
 
 
-def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _apply(
+    lowering: Lowering,
+    node: Any,
+    receiver: Any,
+    /,
+    *inputs: Any,
+    **keywords: Any,
+) -> Any:
     """`F.apply(*inputs)`; for each kind of those that are of one or of another."""
-    receiver, *inputs = arguments
     function: type[Function] = receiver.value
     for name in _METHODS:
         _depend(lowering, AccessPath(function).attribute(name), getattr(function, name))
@@ -290,4 +303,4 @@ def enter() -> None:
     """Make `Function.apply` known to the frontend."""
     function_rules.enter()
     apply: Any = Function.__dict__["apply"].__func__
-    handlers.FUNCTIONS[apply] = _apply
+    handlers.enter({apply: _apply})

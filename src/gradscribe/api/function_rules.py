@@ -50,9 +50,18 @@ from gradscribe.runtime.graph.grad_mode import no_grad
 from gradscribe.runtime.tensors.tensor import wrap
 
 
-def _pull(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _pull(
+    lowering: Lowering,
+    node: Any,
+    callee: Static,
+    out: Any,
+    inputs: Any,
+    saved: Any,
+    /,
+    *rest: Any,
+    **keywords: Any,
+) -> Any:
     """The cotangents of the inputs: by `backward`."""
-    callee, out, inputs, saved, *rest = arguments
     rules: Rules = callee.value.rules
     if rules.function._backward_rule() is Function.backward:
         raise NoDerivativeError(
@@ -76,7 +85,7 @@ def _or_none(item: Any) -> Any:
     return None if isinstance(item, Static) and item.value is None else item
 
 
-def _push(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _push(lowering: Lowering, node: Any, /, *arguments: Any) -> Any:
     """The tangent of the results: by `jvp`; without one, what `backward` implies, which is linear
     in the gradients."""
     callee, out, inputs, saved, tangents = arguments
@@ -93,8 +102,8 @@ def _push(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     single = rules.outputs.count(True) == 1
     likes = (out,) if single else out.items
     given = iter(tangents.items)
-    arguments = [next(given) if known else None for known in rules.inputs]
-    found = _derived(lowering, node, Forward(rules), out, saved, likes, arguments)
+    inputs = [next(given) if known else None for known in rules.inputs]
+    found = _derived(lowering, node, Forward(rules), out, saved, likes, inputs)
     items = tuple(
         _zero(lowering, like) if isinstance(item, Static) and item.value is None else item
         for item, like in zip(found.items, likes, strict=True)
@@ -315,7 +324,7 @@ def _transposed(
 ) -> Any:
     pull = PartialOf(Static(Pull(rules)), (out, inputs, saved), {})
     zero = _zero(lowering, out)
-    found = lowering.call(node, pull, (), {"d_out": zero})
+    found: Any = lowering.call(node, pull, (), {"d_out": zero})
     active = [i for i, item in enumerate(found.items) if not isinstance(item, Static)]
     if not active:
         return zero
@@ -334,4 +343,4 @@ def _zero(lowering: Lowering, out: Any) -> Any:
 
 def enter() -> None:
     """Make the derivatives known to the frontend."""
-    handlers.OBJECTS.update({Pull: _pull, Push: _push})
+    handlers.enter({handlers.ObjectsOf(Pull): _pull, handlers.ObjectsOf(Push): _push})

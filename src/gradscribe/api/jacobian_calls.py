@@ -91,7 +91,7 @@ def make(mode: Mode) -> handlers.Handler:
     """The handler of `gs.jacobian` and its kind."""
 
     @compiled_with_the_rest
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    def handler(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
         names = ("function", "argnums", "mode", "holomorphic")
         given = {**dict(zip(names, arguments, strict=False)), **keywords}
         function = given.pop("function")
@@ -101,9 +101,10 @@ def make(mode: Mode) -> handlers.Handler:
     return handler
 
 
-def call_derivative(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def call_derivative(
+    lowering: Lowering, node: Any, callee: Static, function: Any, /, *rest: Any, **keywords: Any
+) -> Any:
     """The Jacobians of an outlined call."""
-    callee, function, *rest = arguments
     spec: Derivative = callee.value
     call = outline(lowering, node, function, rest, keywords)
     if call.always_raises:
@@ -256,13 +257,13 @@ def _reverse(
             (result,) = pullback.value(lowering).items
             arguments = (Static(_Pullback(pullback)), result, likes)
             rows = Static(jacobian_prelude.rows)
-            found = lowering.call(node, rows, arguments, {}).items
+            by_row: Any = lowering.call(node, rows, arguments, {})
+            found = list(by_row.items)
         blocks.update({(leaf, i): item for i, item in zip(active, found, strict=True)})
     return blocks
 
 
-def _pull(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    callee, seed = arguments
+def _pull(lowering: Lowering, node: Any, callee: Static, seed: Any, /) -> Any:
     pullback: LocalPullback = callee.value.of
     return TupleOf(tuple(pullback.cotangents(lowering, [lowering.value(seed)]).values()))
 
@@ -338,13 +339,13 @@ def _forward(
             push = _Push(resumed)
             arguments = (Static(push), lowering.wrap(call.operands[leaf]), likes)
             columns = Static(jacobian_prelude.columns)
-            found = lowering.call(node, columns, arguments, {}).items
+            by_column: Any = lowering.call(node, columns, arguments, {})
+            found = list(by_column.items)
         blocks.update({(i, leaf): item for i, item in zip(results, found, strict=True)})
     return blocks
 
 
-def _pushed(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    callee, seed = arguments
+def _pushed(lowering: Lowering, node: Any, callee: Static, seed: Any, /) -> Any:
     found = callee.value.along.results(lowering, [lowering.value(seed)])
     return TupleOf(tuple(map(lowering.wrap, found)))
 
@@ -356,4 +357,10 @@ def _is_real_number(value: Value) -> bool:
 
 def enter() -> None:
     """Make the callables known to the frontend."""
-    handlers.OBJECTS.update({Derivative: call_derivative, _Pullback: _pull, _Push: _pushed})
+    handlers.enter(
+        {
+            handlers.ObjectsOf(Derivative): call_derivative,
+            handlers.ObjectsOf(_Pullback): _pull,
+            handlers.ObjectsOf(_Push): _pushed,
+        }
+    )

@@ -186,16 +186,22 @@ def hessian(
     return made
 
 
-def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _call(
+    lowering: Lowering,
+    node: Any,
+    callee: Static,
+    /,
+    *rest: Any,
+    **keywords: Any,
+) -> Any:
     """A `Jacobian` made outside, called inside."""
-    callee, *rest = arguments
     made: Jacobian = callee.value
     inner = (Static(Derivative(made.argnums, made.mode, made.holomorphic)), Static(made.function))
-    return jacobian_calls.call_derivative(lowering, node, (*inner, *rest), keywords)
+    return jacobian_calls.call_derivative(lowering, node, *inner, *rest, **keywords)
 
 
-def _hessian(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    rows = jacobian_calls.make("reverse")(lowering, node, arguments, keywords)
+def _hessian(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    rows = jacobian_calls.make("reverse")(lowering, node, *arguments, **keywords)
     inner: Derivative = rows.function.value
     return of_function(replace(inner, mode="forward"), rows)
 
@@ -203,9 +209,9 @@ def _hessian(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
 def enter() -> None:
     """Make the transforms known to the frontend."""
     jacobian_calls.enter()
-    handlers.OBJECTS[Jacobian] = _call
+    handlers.enter({handlers.ObjectsOf(Jacobian): _call})
     WRAPPERS[Jacobian] = ("function", ("argnums", "mode", "holomorphic"))
-    handlers.FUNCTIONS.update(
+    handlers.enter(
         {
             jacobian: jacobian_calls.make("auto"),
             jacfwd: jacobian_calls.make("forward"),

@@ -141,8 +141,8 @@ def outline(
     free = free_values(body)
     parameters += [Parameter(f"outer_{i}", Leaf(), (value,)) for i, value in enumerate(free)]
     whole = Block((*own, *free), tuple(operations), (*yields, *stored.values))
-    result = Node(tuple, (tree, flat_tree(len(stored.values)))) if stored.values else tree
-    outlined = Function("function", tuple(parameters), whole, result, lowering.builder.facts)
+    out = Node(tuple, (tree, flat_tree(len(stored.values)))) if stored.values else tree
+    outlined = Function("function", tuple(parameters), whole, out, lowering.builder.facts)
     return Outlined(outlined, (*operands, *free), tuple(spans), tree, stored)
 
 

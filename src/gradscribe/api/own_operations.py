@@ -39,6 +39,7 @@ from gradscribe.frontend.prelude import isolated
 from gradscribe.frontend.prelude.example_types import type_by_trial
 from gradscribe.frontend.state import dependencies, handlers
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Static
 from gradscribe.ir.core import Operand, Primitive
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.places import place_of
@@ -379,9 +380,15 @@ def primitive(
     return OwnOperation(function, contract, checked=not pure and not writes)
 
 
-def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _call(
+    lowering: Lowering,
+    node: Any,
+    callee: Static,
+    /,
+    *given: Any,
+    **keywords: Any,
+) -> Any:
     """A call in compiled code, which holds as long as the operation has these rules."""
-    callee, *given = arguments
     operation: OwnOperation = callee.value
     if not operation.__gradscribe_contract__.is_pure:
         return unknown.call(lowering, node, operation, tuple(given), keywords)
@@ -392,4 +399,4 @@ def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return lowering.apply_primitive(node, primitive, operation, tuple(given), keywords)
 
 
-handlers.OBJECTS[OwnOperation] = _call
+handlers.enter({handlers.ObjectsOf(OwnOperation): _call})

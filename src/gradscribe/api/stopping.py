@@ -13,7 +13,15 @@ from gradscribe.frontend.memory import outside, sequences
 from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances
-from gradscribe.frontend.values.values import DictRef, InstanceRef, ListRef, Ref, Storage, TupleOf
+from gradscribe.frontend.values.values import (
+    DictRef,
+    FrontendValue,
+    InstanceRef,
+    ListRef,
+    Ref,
+    Storage,
+    TupleOf,
+)
 from gradscribe.ir.core import Value
 from gradscribe.primitives.control import STOP_GRADIENT
 
@@ -40,7 +48,7 @@ def enter(stop_gradient: Callable[..., Any]) -> None:
             return lowering.apply_primitive(node, STOP_GRADIENT, stop_gradient, (item,), {})
         return item
 
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        return cut(lowering, node, arguments[0] if arguments else keywords["x"])
+    def handler(lowering: Lowering, node: Any, /, x: FrontendValue) -> FrontendValue:
+        return cut(lowering, node, x)
 
-    handlers.FUNCTIONS[stop_gradient] = handler
+    handlers.enter({stop_gradient: handler})

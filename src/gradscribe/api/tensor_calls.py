@@ -55,24 +55,23 @@ from gradscribe.runtime.tensors.tensor import Tensor, wrap
 # -- values ----------------------------------------------------------------------------------------
 
 
-def _item(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _item(lowering: Lowering, node: Any, item: Any, /) -> Any:
     """`x.item()`: of a Tensor of one element."""
-    number = single_items.number_of(lowering, node, arguments[0])
+    number = single_items.number_of(lowering, node, item)
     if isinstance(number, Ref):
         return single_items.item(lowering, node, number, ())
     return number
 
 
-def _to_list(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _to_list(lowering: Lowering, node: Any, item: Any, /) -> Any:
     """`x.tolist()`: nested lists of Python numbers."""
-    (item,) = arguments
     if is_number(item):
         dtype = getattr(lowering.value(item).type, "dtype", "float64")
         plain = Static(_PLAIN.get(np.dtype(dtype).kind, int))
         return lowering.call(node, plain, (subscripts.cut(lowering, item),), {})
     storage = Storage()
     lowering.contents[storage] = tuple(
-        _to_list(lowering, node, (row,), {}) for row in lowering.unpacked(node, item)
+        _to_list(lowering, node, row) for row in lowering.unpacked(node, item)
     )
     return ListRef(storage)
 
@@ -81,12 +80,12 @@ _PLAIN = {"b": bool, "f": float, "c": complex}
 """The number of Python's that an element is, by the kind of its dtype."""
 
 
-def _never(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _never(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """What eager mode warns of, and NumPy warns of by itself."""
     return Static(False)
 
 
-def _is_grad_enabled(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _is_grad_enabled(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """A call is compiled for being recorded, but for its own modes."""
     return Static(not lowering.modes.cutting)
 
@@ -94,9 +93,8 @@ def _is_grad_enabled(lowering: Lowering, node: Any, arguments: Any, keywords: An
 # -- operations ----------------------------------------------------------------------------------
 
 
-def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _apply(lowering: Lowering, node: Any, row: Any, operands: Any, /, *static: Any) -> Any:
     """`apply(row, operands, static)` as a call of the row's callee."""
-    row, operands, *static = arguments
     operation: eager.Operation = row.target if isinstance(row, ObjectRef) else row.value
     if isinstance(operands, ListRef):
         items: tuple[Any, ...] = (operands,)
@@ -115,20 +113,27 @@ def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return spelled(lowering, node, result, "tensor")
 
 
-def _apply_of_any_form(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    callee, operands, _ = arguments
+def _apply_of_any_form(
+    lowering: Lowering, node: Any, callee: Static, operands: Any, _: Any, /
+) -> Any:
     return lowering.call(node, callee, lowering.unpacked(node, operands), {})
 
 
-def _update(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _update(
+    lowering: Lowering,
+    node: Any,
+    target: Any,
+    function: Any,
+    /,
+    *rest: Any,
+    **keywords: Any,
+) -> Any:
     """`update(target, function, …)`: the in-place form of a function."""
-    target, function, *rest = arguments
     result = lowering.call(node, function, (target, *rest), keywords)
-    return _assign(lowering, node, (target, result), {})
+    return _assign(lowering, node, target, result)
 
 
-def _assign(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    target, value, *_ = arguments
+def _assign(lowering: Lowering, node: Any, /, target: Any, value: Any, *_: Any) -> Any:
     if not isinstance(target, Ref):
         lowering.unsupported(
             node,
@@ -139,10 +144,8 @@ def _assign(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     return target
 
 
-def _clone(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return calling(np.positive if is_number(arguments[0]) else np.copy)(
-        lowering, node, arguments, {}
-    )
+def _clone(lowering: Lowering, node: Any, item: Any, /, **memory_format: Any) -> Any:
+    return calling(np.positive if is_number(item) else np.copy)(lowering, node, item)
 
 
 HANDLERS: dict[Any, handlers.Handler] = {
@@ -177,12 +180,16 @@ HANDLERS: dict[Any, handlers.Handler] = {
     Tensor.cpu: same,
 }
 
-handlers.FUNCTIONS.update(HANDLERS | REFUSED)
+handlers.enter(HANDLERS | REFUSED)
 enter_array_class(Tensor, lambda tensor: tensor.array, spelling="tensor")
 
-handlers.FUNCTIONS[grad_mode.no_grad] = contexts.mode(False)
-handlers.FUNCTIONS[grad_mode.enable_grad] = contexts.mode(True)
-handlers.FUNCTIONS[grad_mode.set_grad_enabled] = contexts.set_mode
-handlers.FUNCTIONS[grad_mode.GradMode] = contexts.mode()
-handlers.FUNCTIONS[inference.inference_mode] = contexts.mode(inverse=True)
-handlers.FUNCTIONS[grad_mode.is_grad_enabled] = _is_grad_enabled
+handlers.enter(
+    {
+        grad_mode.no_grad: contexts.mode(False),
+        grad_mode.enable_grad: contexts.mode(True),
+        grad_mode.set_grad_enabled: contexts.set_mode,
+        grad_mode.GradMode: contexts.mode(),
+        inference.inference_mode: contexts.mode(inverse=True),
+        grad_mode.is_grad_enabled: _is_grad_enabled,
+    }
+)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.api.tensor_handlers import same, spelled, with_names
+from gradscribe.api.tensor_handlers import same, spelled
 from gradscribe.compiler.keys import KEYS
 from gradscribe.frontend.calls import application
 from gradscribe.frontend.containers import subscripts
@@ -53,20 +53,19 @@ def _taken(
 ) -> Any:
     """A Tensor of an array that is no Tensor; derivatives pass through."""
     if static_values.object_of(lowering, node, dtype) is not None:
-        wanted = _dtype(lowering, node, (dtype,), {})
+        wanted = _dtype(lowering, node, dtype)
         if getattr(lowering.value(array).type, "dtype", "") != wanted.value.name:
             array = application.apply_method(lowering, node, array, "astype", (wanted,), {})
     return spelled(lowering, node, array, "tensor")
 
 
-def _array_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _array_of(lowering: Lowering, node: Any, /, data: Any, dtype: Any) -> Any:
     """A new array of data: Python floats get the default floating type."""
-    data, dtype = arguments
     is_array = isinstance(data, Ref)
     if is_number(data):
         return _number_of(lowering, node, data)
     array = lowering.call(node, Static(np.array), (data,), {})
-    default = _default_dtype(lowering, node, (), {})
+    default = _default_dtype(lowering, node)
     if is_array or static_values.object_of(lowering, node, dtype) is not None:
         return array
     type_ = lowering.value(array).type
@@ -81,7 +80,7 @@ def _number_of(lowering: Lowering, node: Any, data: Any) -> Any:
     assert isinstance(type_, Scalar)
     dtype = np.dtype(type_.dtype)
     if type_.weak and dtype.kind == "f":
-        dtype = _default_dtype(lowering, node, (), {}).value
+        dtype = _default_dtype(lowering, node).value
     return lowering.call(node, Static(dtype.type), (data,), {})
 
 
@@ -89,7 +88,7 @@ def _arange(lowering: Lowering, node: Any, *bounds: Any, dtype: Any = _NONE) -> 
     array = lowering.call(node, Static(np.arange), bounds, {})
     made = lowering.value(array).type
     if getattr(made, "dtype", "") == "float64" and dtype.value is None:
-        dtype = _default_dtype(lowering, node, (), {})
+        dtype = _default_dtype(lowering, node)
     return _finished(lowering, node, array, dtype)
 
 
@@ -98,29 +97,29 @@ def _values(lowering: Lowering, node: Any, input: Any, name: Any, values: Any) -
     return spelled(lowering, node, subscripts.cut(lowering, values), "tensor")
 
 
-def _default_dtype(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _default_dtype(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
     return outside.external(
         lowering, dtypes.default(), AccessPath(vars(dtypes)).item("_default"), "dtype"
     )
 
 
-def _dtype(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    _default_dtype(lowering, node, (), {})
-    return Static(dtypes.to_dtype(static_values.object_of(lowering, node, arguments[0])))
+def _dtype(lowering: Lowering, node: Any, item: Any, /) -> Any:
+    _default_dtype(lowering, node)
+    return Static(dtypes.to_dtype(static_values.object_of(lowering, node, item)))
 
 
 def _spaced(lowering: Lowering, node: Any, dtype: Any, *bounds: Any) -> Any:
     """The dtype named, or the default one, complex if one of these numbers is."""
-    default = _default_dtype(lowering, node, (), {})
+    default = _default_dtype(lowering, node)
     if dtype.value is not None:
-        return _dtype(lowering, node, (dtype,), {})
+        return _dtype(lowering, node, dtype)
     types = [lowering.value(bound).type for bound in bounds]
     if any(getattr(type_, "dtype", "").startswith("complex") for type_ in types):
         return Static(np.result_type(default.value, np.complex64))
     return default
 
 
-def _source(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _source(lowering: Lowering, node: Any, /, *arguments: Any) -> Any:
     """The package's generator, which `manual_seed` replaces: asked for at each call; or NumPy's
     that is given."""
     given = [item for item in arguments if getattr(item, "value", item) is not None]
@@ -138,16 +137,16 @@ def _at_run_time(function: Any, type_: Type) -> handlers.Handler:
     """A call that reads or changes the state of the package's generator, in the order of the
     program."""
 
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    def handler(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
         return unknown.emit(lowering, function, tuple(arguments), keywords, type_)
 
     return handler
 
 
 HANDLERS: dict[Any, handlers.Handler] = {
-    distinct._recorded: with_names(_values),
-    creation.finished: with_names(_finished),
-    creation.taken: with_names(_taken),
+    distinct._recorded: _values,
+    creation.finished: _finished,
+    creation.taken: _taken,
     creation._array_of: _array_of,
     randomness.source: _source,
     randomness.manual_seed: _at_run_time(randomness.manual_seed, Opaque()),
@@ -155,9 +154,9 @@ HANDLERS: dict[Any, handlers.Handler] = {
     randomness.initial_seed: _at_run_time(randomness.initial_seed, Scalar("int64")),
     randomness.get_rng_state: _at_run_time(randomness.get_rng_state, Opaque()),
     randomness.set_rng_state: _at_run_time(randomness.set_rng_state, Opaque()),
-    creation.arange: with_names(_arange),
+    creation.arange: _arange,
     creation._plain: same,
-    creation._spaced: with_names(_spaced),
+    creation._spaced: _spaced,
     dtypes.default: _default_dtype,
     dtypes.get_default_dtype: _default_dtype,
     dtypes.to_dtype: _dtype,
@@ -165,21 +164,21 @@ HANDLERS: dict[Any, handlers.Handler] = {
 
 
 def _typed(made: Any) -> handlers.Handler:
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    def handler(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
         return lowering.call(node, Static(made.make), arguments, keywords)
 
     return handler
 
 
-def _is_tensor(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _is_tensor(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """`gs.is_tensor(x)`"""
     item = next(iter((*arguments, *keywords.values())))
     return lowering.call(node, Static(isinstance), (item, Static(Tensor)), {})
 
 
-handlers.FUNCTIONS[is_tensor] = _is_tensor
-handlers.FUNCTIONS.update(HANDLERS)
+handlers.enter({is_tensor: _is_tensor})
+handlers.enter(HANDLERS)
 for _class in creation.TYPED_CONSTRUCTORS.values():
-    handlers.FUNCTIONS[_class] = _typed(_class)
+    handlers.enter({_class: _typed(_class)})
 outside.CONSTANTS.add(dtypes.PublicDtype)
 KEYS[dtypes.PublicDtype] = lambda dtype: (dtypes.PublicDtype, dtype)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -28,32 +27,32 @@ def spelled(lowering: Lowering, node: Any, item: Any, spelling: str) -> Any:
     return lowering.call(node, Static(respelled), (item, Static(spelling)), {})
 
 
-def as_tensor(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return spelled(lowering, node, arguments[0], "tensor")
+def as_tensor(lowering: Lowering, node: Any, item: Any, /, *rest: Any, **named: Any) -> Any:
+    return spelled(lowering, node, item, "tensor")
 
 
-def as_array(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def as_array(lowering: Lowering, node: Any, item: Any, /, *rest: Any, **named: Any) -> Any:
     """`x.array`: outside the graph."""
-    return spelled(lowering, node, subscripts.cut(lowering, arguments[0]), "numpy")
+    return spelled(lowering, node, subscripts.cut(lowering, item), "numpy")
 
 
-def numpy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def numpy(lowering: Lowering, node: Any, item: Any, /, *rest: Any, **named: Any) -> Any:
     """`x.numpy()`: eager mode refuses it in the graph, so no derivative may get lost here."""
-    return spelled(lowering, node, arguments[0], "numpy")
+    return spelled(lowering, node, item, "numpy")
 
 
-def same(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return arguments[0]
+def same(lowering: Lowering, node: Any, item: Any, /, *rest: Any, **named: Any) -> Any:
+    return item
 
 
-def cut(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return subscripts.cut(lowering, arguments[0])
+def cut(lowering: Lowering, node: Any, item: Any, /, *rest: Any, **named: Any) -> Any:
+    return subscripts.cut(lowering, item)
 
 
 def calling(callee: Any, *left_out: str) -> handlers.Handler:
     """A Tensor function that is one of NumPy's, with the same positional arguments."""
 
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    def handler(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
         given = {name: item for name, item in keywords.items() if name not in left_out}
         result = lowering.call(node, Static(callee), arguments, given)
         return spelled(lowering, node, result, "tensor")
@@ -64,8 +63,10 @@ def calling(callee: Any, *left_out: str) -> handlers.Handler:
 def folded(function: Callable[..., Any]) -> handlers.Handler:
     """A helper that is run when the function is compiled: integers in it become known."""
 
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        return Static(function(*(known_value(lowering, node, item) for item in arguments)))
+    def handler(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        given = [known_value(lowering, node, item) for item in arguments]
+        named = {name: known_value(lowering, node, item) for name, item in keywords.items()}
+        return Static(function(*given, **named))
 
     return handler
 
@@ -78,24 +79,8 @@ def known_value(lowering: Lowering, node: Any, item: Any) -> Any:
     return static_values.object_of(lowering, node, item)
 
 
-def with_names(function: Callable[..., Any]) -> handlers.Handler:
-    signature = inspect.signature(function)
-
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        try:
-            signature.bind(lowering, node, *arguments, **keywords)
-        except TypeError as error:
-            advice = "call it with the arguments that PyTorch documents"
-            lowering.unsupported(
-                node, f"this call has other arguments: {error}", advice, python=TypeError
-            )
-        return function(lowering, node, *arguments, **keywords)
-
-    return handler
-
-
 def refused(what: str, advice: str) -> handlers.Handler:
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    def handler(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
         return lowering.unsupported(node, f"{what} inside of compiled code", advice)
 
     return handler

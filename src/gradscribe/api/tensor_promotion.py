@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.api.tensor_handlers import same, spelled, with_names
+from gradscribe.api.tensor_handlers import same, spelled
 from gradscribe.frontend.calls import application
 from gradscribe.frontend.kinds import tensors
 from gradscribe.frontend.state import handlers
@@ -108,11 +108,11 @@ def _has_tensor(lowering: Lowering, *operands: Any) -> bool:
 
 
 HANDLERS: dict[Any, handlers.Handler] = {
-    promotion.promoted: with_names(_promoted),
-    promotion.multiple: with_names(_multiple),
-    promotion.divisible: with_names(_divisible),
-    promotion.floating: with_names(_floating),
-    promotion.summable: with_names(_summable),
+    promotion.promoted: _promoted,
+    promotion.multiple: _multiple,
+    promotion.divisible: _divisible,
+    promotion.floating: _floating,
+    promotion.summable: _summable,
     promotion.alike: same,
     promotion.plain: same,
     adaptors.without_empty: same,
@@ -120,7 +120,7 @@ HANDLERS: dict[Any, handlers.Handler] = {
     promotion.only_floating: same,
 }
 
-handlers.FUNCTIONS.update(HANDLERS)
+handlers.enter(HANDLERS)
 
 PROMOTIONS = dict.fromkeys(
     (operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.pow),

@@ -12,7 +12,6 @@ from gradscribe.api.tensor_handlers import (
     folded,
     known_value,
     spelled,
-    with_names,
 )
 from gradscribe.frontend.containers import known_integers, shapes, subscripts
 from gradscribe.frontend.state.handlers import Handler
@@ -26,21 +25,20 @@ from gradscribe.runtime.tensors.tensor import Tensor
 _FIRST, _ONCE, _PLANE = Static(0), Static(1), Static((0, 1))
 
 
-def _integers(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _integers(lowering: Lowering, node: Any, item: Any, /) -> Any:
     """`sizes(arguments)`: the lengths in `f(2, 3)`, `f((2, 3))` or `f(x.shape)`."""
-    items = lowering.unpacked(node, arguments[0])
+    items = lowering.unpacked(node, item)
     if len(items) == 1 and not is_number(items[0]):
         items = lowering.unpacked(node, items[0])
     return TupleOf(items)
 
 
-def _size(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return TupleOf(lowering.unpacked(node, arguments[0]))
+def _size(lowering: Lowering, node: Any, item: Any, /) -> Any:
+    return TupleOf(lowering.unpacked(node, item))
 
 
-def _axes(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _axes(lowering: Lowering, node: Any, /, dim: Any) -> Any:
     """`_axes(dim)`: None, an integer or a tuple of integers that are known."""
-    (dim,) = arguments
     if is_number(dim):
         return Static(known_integers.static_integer(lowering, node, dim))
     if isinstance(dim, Static):
@@ -50,11 +48,11 @@ def _axes(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return TupleOf(static) if static else Static(None)
 
 
-def _numel(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _numel(lowering: Lowering, node: Any, /, input: Any) -> Any:
     """The number of elements."""
-    if is_number(arguments[0]):
+    if is_number(input):
         return Static(1)
-    return lowering.attribute(node, as_array(lowering, node, arguments, {}), "size")
+    return lowering.attribute(node, as_array(lowering, node, input), "size")
 
 
 def _squeeze(lowering: Lowering, node: Any, input: Any, dim: Any = None, axis: Any = None) -> Any:
@@ -77,14 +75,14 @@ def _squeeze(lowering: Lowering, node: Any, input: Any, dim: Any = None, axis: A
 def _expand(lowering: Lowering, node: Any, input: Any, *shape: Any, size: Any = None) -> Any:
     """Broadcast to a shape, in which -1 leaves an axis as it is."""
     shape = shape if size is None else (size,)
-    given = _integers(lowering, node, (TupleOf(shape),), {}).items
+    given = _integers(lowering, node, TupleOf(shape)).items
     present = shapes.shape_of(lowering, input).items if isinstance(input, Ref) else ()
     padded = (Static(1),) * (len(given) - len(present)) + present
     kept = tuple(
         old if isinstance(new, Static) and new.value == -1 else new
         for new, old in zip(given, padded, strict=False)
     )
-    return calling(np.broadcast_to)(lowering, node, (input, TupleOf(kept)), {})
+    return calling(np.broadcast_to)(lowering, node, input, TupleOf(kept))
 
 
 def _view(lowering: Lowering, node: Any, input: Any, *shape: Any, dtype: Any = None) -> Any:
@@ -120,26 +118,26 @@ def _axis(lowering: Lowering, node: Any, input: Any, dim: Any) -> tuple[int, int
 
 
 def _tensor_split(
-    lowering: Lowering, node: Any, input: Any, sections: Any, dim: Any = _FIRST
+    lowering: Lowering, node: Any, input: Any, indices_or_sections: Any, dim: Any = _FIRST
 ) -> Any:
     axis, length = _axis(lowering, node, input, dim)
-    bounds = viewing.bounds_between(length, known_value(lowering, node, sections))
+    bounds = viewing.bounds_between(length, known_value(lowering, node, indices_or_sections))
     places = [slice(Static(start), Static(stop), None) for start, stop in bounds]
     return TupleOf(tuple(_slice_at(lowering, node, input, axis, place) for place in places))
 
 
 def _slice_at(
-    lowering: Lowering, node: Any, input: Any, axis: Any, index: Any, name: Any = None
+    lowering: Lowering, node: Any, tensor: Any, axis: Any, index: Any, name: Any = None
 ) -> Any:
     position = axis if isinstance(axis, int) else known_value(lowering, node, axis)
     place = TupleOf((*(slice(None, None, None),) * position, index))
-    return subscripts.read_item(lowering, node, input, place)
+    return subscripts.read_item(lowering, node, tensor, place)
 
 
 def _rot90(lowering: Lowering, node: Any, input: Any, k: Any = _ONCE, dims: Any = _PLANE) -> Any:
     turns = Static(known_value(lowering, node, k))
     plane = TupleOf(tuple(map(Static, known_value(lowering, node, dims))))
-    return calling(np.rot90)(lowering, node, (input, turns, plane), {})
+    return calling(np.rot90)(lowering, node, input, turns, plane)
 
 
 def _masked_select(lowering: Lowering, node: Any, input: Any, mask: Any) -> Any:
@@ -153,16 +151,16 @@ SHAPES: dict[Any, Handler] = {
     queries.numel: _numel,
     Tensor.numel: _numel,
     shaping.axis_of: folded(shaping.axis_of),
-    shaping.squeeze: with_names(_squeeze),
-    shaping.expand: with_names(_expand),
-    shaping.view: with_names(_view),
-    shaping.unbind: with_names(_unbind),
-    shaping.split: with_names(_split),
-    shaping.chunk: with_names(_chunk),
-    viewing.tensor_split: with_names(_tensor_split),
+    shaping.squeeze: _squeeze,
+    shaping.expand: _expand,
+    shaping.view: _view,
+    shaping.unbind: _unbind,
+    shaping.split: _split,
+    shaping.chunk: _chunk,
+    viewing.tensor_split: _tensor_split,
     viewing.order_moved: folded(viewing.order_moved),
-    viewing.rot90: with_names(_rot90),
-    indexing.at_axis: with_names(_slice_at),
-    gathering.masked_select: with_names(_masked_select),
+    viewing.rot90: _rot90,
+    indexing.at_axis: _slice_at,
+    gathering.masked_select: _masked_select,
 }
 """What lowers the functions of Tensors that are about shapes."""

@@ -15,7 +15,7 @@ from gradscribe.runtime.functions.spellings import SPELLED, respelled
 
 
 def _under_own_names(function: Callable[..., Any], names: Mapping[str, str]) -> handlers.Handler:
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    def handler(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
         if "out" in keywords:
             lowering.unsupported(
                 node,
@@ -29,7 +29,10 @@ def _under_own_names(function: Callable[..., Any], names: Mapping[str, str]) -> 
 
 def enter() -> None:
     """Let compiled code call them, by what the functions themselves mean there."""
-    for made, function in (IN_ORDER | QUIET).items():
-        handlers.FUNCTIONS.setdefault(made, _under_own_names(function, {}))
-    for made, known in SPELLED.items():
-        handlers.FUNCTIONS.setdefault(made, _under_own_names(*known))
+    spelled: dict[Any, Any] = {
+        made: (function, {}) for made, function in (IN_ORDER | QUIET).items()
+    }
+    spelled |= SPELLED
+    for made, known in spelled.items():
+        if handlers.handler_of(made) is None:
+            handlers.enter({made: _under_own_names(*known)})

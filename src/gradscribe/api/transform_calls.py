@@ -28,7 +28,13 @@ from gradscribe.frontend.containers import known_integers
 from gradscribe.frontend.state import handlers, wording
 from gradscribe.frontend.state.dependencies import WRAPPERS
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import PartialOf, Ref, Static, TupleOf, is_number
+from gradscribe.frontend.values.values import (
+    PartialOf,
+    Ref,
+    Static,
+    TupleOf,
+    is_number,
+)
 from gradscribe.ir.core import Function, Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
@@ -96,7 +102,7 @@ def compiled_with_the_rest(handler: handlers.Handler) -> handlers.Handler:
     transform is applied to is compiled."""
 
     @functools.wraps(handler)
-    def handle(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    def handle(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
         options = {name: keywords[name] for name in ("compile", "jit") if name in keywords}
         for name, item in options.items():
             if not isinstance(item, Static):
@@ -106,7 +112,7 @@ def compiled_with_the_rest(handler: handlers.Handler) -> handlers.Handler:
         except GradscribeError as error:
             refuse(lowering, node, error)
         rest = {name: item for name, item in keywords.items() if name not in options}
-        return handler(lowering, node, arguments, rest)
+        return handler(lowering, node, *arguments, **rest)
 
     return handle
 
@@ -116,7 +122,7 @@ def compiled_with_the_rest(handler: handlers.Handler) -> handlers.Handler:
 
 def _grad(with_value: bool) -> handlers.Handler:
     @compiled_with_the_rest
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    def handler(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
         names = ("function", "argnums", "has_aux")
         given = {**dict(zip(names, arguments, strict=False)), **keywords}
         function = given.pop("function")
@@ -149,20 +155,33 @@ def static_value(lowering: Lowering, node: Any, item: Any) -> Any:
     return known_integers.static_integer(lowering, node, item)
 
 
-def _call_gradient(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _call_gradient(
+    lowering: Lowering,
+    node: Any,
+    callee: Static,
+    /,
+    *rest: Any,
+    **keywords: Any,
+) -> Any:
     """A `Gradient` made outside, called inside."""
-    callee, *rest = arguments
     gradient: Gradient = callee.value
     function: Any = Static(gradient.function)
     for argnums in gradient.chain[:-1]:
         function = of_function(Derivative(argnums), function)
     inner = Derivative(gradient.argnums, gradient.has_aux, gradient.with_value)
-    return _call_derivative(lowering, node, (Static(inner), function, *rest), keywords)
+    return _call_derivative(lowering, node, Static(inner), function, *rest, **keywords)
 
 
-def _call_derivative(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _call_derivative(
+    lowering: Lowering,
+    node: Any,
+    callee: Static,
+    function: Any,
+    /,
+    *rest: Any,
+    **keywords: Any,
+) -> Any:
     """The gradient of an outlined call, inlined."""
-    callee, function, *rest = arguments
     spec: Derivative = callee.value
     call = outline(lowering, node, function, rest, keywords)
     numbers = argument_positions(lowering, node, spec.argnums, len(rest))
@@ -225,7 +244,7 @@ def _check_scalar(lowering: Lowering, node: Any, function: Function, has_aux: bo
 
 
 @compiled_with_the_rest
-def _jvp(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _jvp(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
     names = ("function", "primals", "tangents")
     given = {**dict(zip(names, arguments, strict=False)), **keywords}
     if isinstance(given["primals"], Ref) or is_number(given["primals"]):
@@ -272,14 +291,20 @@ def _directions(
 
 
 @compiled_with_the_rest
-def _vjp(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    function, *primals = arguments
+def _vjp(
+    lowering: Lowering,
+    node: Any,
+    /,
+    function: Any,
+    *primals: Any,
+    **keywords: Any,
+) -> Any:
     call = outline(lowering, node, function, primals, keywords)
     pullback = LocalPullback.of(lowering, call, call.active(range(len(call.spans))))
     return TupleOf((pullback.value(lowering), pullback.callable(lowering)))
 
 
-def _call_pullback(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _call_pullback(lowering: Lowering, node: Any, /, *arguments: Any) -> Any:
     callee, *record, cotangent = arguments
     pullback: LocalPullback = callee.value
     leaves = result_tree(lowering, cotangent)[1]
@@ -310,21 +335,26 @@ def by_argument(lowering: Lowering, call: Outlined, number: int, found: Mapping[
 
 
 @compiled_with_the_rest
-def _hvp(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _hvp(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
     names = ("function", "primals", "vector")
     given = {**dict(zip(names, arguments, strict=False)), **keywords}
     if not isinstance(given["primals"], TupleOf):
         single = (given["function"], *(TupleOf((given[n],)) for n in ("primals", "vector")))
-        return _hvp(lowering, node, single, {}).items[0]
+        return _hvp(lowering, node, *single).items[0]
     argnums = tuple(range(len(given["primals"].items)))
     gradient = of_function(Derivative(argnums), given["function"])
-    return _jvp(lowering, node, (gradient, given["primals"], given["vector"]), {}).items[1]
+    return _jvp(lowering, node, gradient, given["primals"], given["vector"]).items[1]
 
 
 def enter(grad: Any, value_and_grad: Any) -> None:
     """Make the transforms known to the frontend."""
-    handlers.FUNCTIONS.update({grad: _grad(False), value_and_grad: _grad(True)})
-    handlers.FUNCTIONS.update({jvp: _jvp, vjp: _vjp, hvp: _hvp})
-    handlers.OBJECTS.update({Derivative: _call_derivative, Gradient: _call_gradient})
+    handlers.enter({grad: _grad(False), value_and_grad: _grad(True)})
+    handlers.enter({jvp: _jvp, vjp: _vjp, hvp: _hvp})
+    handlers.enter(
+        {
+            handlers.ObjectsOf(Derivative): _call_derivative,
+            handlers.ObjectsOf(Gradient): _call_gradient,
+        }
+    )
     WRAPPERS[Gradient] = ("function", ("chain", "has_aux", "with_value"))
-    handlers.OBJECTS[LocalPullback] = _call_pullback
+    handlers.enter({handlers.ObjectsOf(LocalPullback): _call_pullback})

@@ -13,7 +13,7 @@ from gradscribe.frontend.values.values import PartialOf, Static
 from gradscribe.runtime.checkpoint import checkpoint
 
 
-def _differentiable(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _differentiable(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """The decorator, or the function as it is, which is differentiated with the rest."""
     given = {**dict(zip(("function", "argnums", "jit"), arguments, strict=False)), **keywords}
     function = given.pop("function", Static(None))
@@ -42,7 +42,7 @@ def _options_of(function: Callable[..., Any]) -> frozenset[str]:
 _OPTIONS = _options_of(checkpoint)
 
 
-def _checkpoint(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def _checkpoint(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Compiled code chooses by itself what it keeps, and what it computes again."""
     if "context_fn" in keywords:
         lowering.unsupported(
@@ -56,5 +56,4 @@ def _checkpoint(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
 
 def enter() -> None:
     """Make them known to the frontend."""
-    handlers.FUNCTIONS[differentiable] = _differentiable
-    handlers.FUNCTIONS[checkpoint] = _checkpoint
+    handlers.enter({differentiable: _differentiable, checkpoint: _checkpoint})

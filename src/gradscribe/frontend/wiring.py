@@ -6,8 +6,10 @@ from gradscribe.frontend.calls import (
     builtin_functions,
     cached_functions,
     callables,
+    calls_of_many_forms,
     iterating,
     iterator_tools,
+    mathematics,
     object_builtins,
     progress_bars,
 )
@@ -31,8 +33,10 @@ from gradscribe.frontend.structures.inputs import captured_variable
 del (
     builtin_functions,
     callables,
+    calls_of_many_forms,
     iterating,
     iterator_tools,
+    mathematics,
     object_builtins,
     own_rules,
     progress_bars,

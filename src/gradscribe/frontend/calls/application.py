@@ -22,7 +22,15 @@ from gradscribe.frontend.prelude import prelude
 from gradscribe.frontend.state import known_inputs, wording
 from gradscribe.frontend.state.interruptions import MisfitError
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import PLAIN_NUMBERS, ListRef, Ref, Static, Storage, TupleOf
+from gradscribe.frontend.values.values import (
+    PLAIN_NUMBERS,
+    FrontendValue,
+    ListRef,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+)
 from gradscribe.ir.core import Linearity, Method, Primitive, Value
 from gradscribe.ir.types import Array, is_complex
 from gradscribe.primitives.control import CONSTANT, RUN
@@ -56,11 +64,11 @@ _STATIC = frozenset(
 def apply_method(
     lowering: Lowering,
     node: Any,
-    receiver: Any,
+    receiver: FrontendValue,
     name: str,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> Any:
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue:
     """`receiver.name(...)` for a method or attribute that is a primitive."""
     if name == "copy":
         keywords = {**dict(zip(("order",), arguments, strict=False)), **keywords}
@@ -77,8 +85,8 @@ def apply_primitive(
     node: Any,
     primitive: Primitive,
     callee: Any,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
 ) -> Any:
     """Emit a primitive, its arguments bound by its signature; its result goes to `out`."""
     assert primitive.signature is not None
@@ -139,7 +147,7 @@ def _as_asked(
     callee: Any,
     asked: tuple[tuple[Any, ...], dict[str, Any]],
     result: Any,
-) -> Any:
+) -> FrontendValue:
     """An array in the order of memory that it is asked for, if it is new and nothing in it is
     differentiated: unread code may ask how it lies. Of other arrays that is forgotten."""
     type_ = lowering.value(result).type if isinstance(result, Ref) else None
@@ -152,7 +160,7 @@ def _as_asked(
     return result
 
 
-def _real_part(lowering: Lowering, node: Any, item: Any) -> Any:
+def _real_part(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
     """What functions of `math`, which ask for a float, compute with: complex numbers of NumPy
     give their real part, Python's raise."""
     if isinstance(item, Value) and is_complex(item.type) and not getattr(item.type, "weak", True):
@@ -162,7 +170,7 @@ def _real_part(lowering: Lowering, node: Any, item: Any) -> Any:
 
 def _emitted(
     lowering: Lowering, node: Any, primitive: Primitive, callee: Any, bound: inspect.BoundArguments
-) -> Any:
+) -> FrontendValue:
     """Emit a primitive; what it gives may be a view of an argument, or one itself."""
     tree = _trees(lowering, node, primitive, callee, bound)
     first = next(iter(bound.arguments.values()), None)
@@ -171,7 +179,7 @@ def _emitted(
             return first
         if primitive is PRIMITIVES[np.imag] and not is_complex(lowering.load(first).type):
             zeros = PRIMITIVES[np.zeros_like]
-            found = apply_primitive(lowering, node, zeros, np.zeros_like, (first,), {})
+            found: Ref = apply_primitive(lowering, node, zeros, np.zeros_like, (first,), {})
             found.storage.read_only = True
             return found
         if primitive.view:
@@ -237,11 +245,11 @@ _OF_COMPLEX = (Method("conj"), Method("conjugate"))
 
 
 def _array(
-    lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: Any
-) -> Any:
+    lowering: Lowering, node: Any, callee: Any, arguments: tuple[FrontendValue, ...], keywords: Any
+) -> FrontendValue:
     """`np.array(x, copy=…, ndmin=…)`: without `copy`, what `np.asarray` gives; with more axes in
     front, if it has fewer than `ndmin`."""
-    given = {
+    given: dict[str, Any] = {
         name: known_option(lowering, node, name, keywords[name])
         for name in _OF_ARRAYS & keywords.keys()
     }
@@ -259,12 +267,16 @@ def _array(
     return result
 
 
-def _is_view_of(result: Any, item: Any) -> bool:
+def _is_view_of(result: Any, item: FrontendValue) -> bool:
     return isinstance(item, Ref) and isinstance(result, Ref) and result.storage is item.storage
 
 
 def _check_loop(
-    lowering: Lowering, node: Any, callee: np.ufunc, arguments: tuple[Any, ...], dtype: Any
+    lowering: Lowering,
+    node: Any,
+    callee: np.ufunc,
+    arguments: tuple[FrontendValue, ...],
+    dtype: Any,
 ) -> None:
     """Raise what NumPy raises where a function has no loop for a dtype."""
     wanted = dtype.value if isinstance(dtype, Static) else None
@@ -277,7 +289,7 @@ def _check_loop(
         lowering.raises(node, error)
 
 
-def known_option(lowering: Lowering, node: Any, name: str, item: Any) -> Any:
+def known_option(lowering: Lowering, node: Any, name: str, item: FrontendValue) -> Any:
     """The value of an option of a call, which has to be known."""
     if isinstance(item, Static):
         return item.value
@@ -288,7 +300,7 @@ def known_option(lowering: Lowering, node: Any, name: str, item: Any) -> Any:
 
 
 def _argument(
-    lowering: Lowering, node: Any, primitive: Primitive, callee: Any, name: str, item: Any
+    lowering: Lowering, node: Any, primitive: Primitive, callee: Any, name: str, item: FrontendValue
 ) -> Any:
     """One bound argument as an attribute tree with IR values in it."""
     item = outside.opened(lowering, item)
@@ -315,7 +327,7 @@ def _argument(
     )
 
 
-def _is_unknown(lowering: Lowering, item: Any) -> bool:
+def _is_unknown(lowering: Lowering, item: FrontendValue) -> bool:
     """Whether this is a tuple or list that is empty, or holds what is computed."""
     items = known_items(lowering, item) or ()
     is_known = bool(items) and not any(isinstance(part, (Value, Ref)) for part in items)
@@ -329,7 +341,7 @@ def _elementwise_constant(primitive: Primitive) -> bool:
 
 def _view(
     lowering: Lowering, primitive: Primitive, callee: Any, owner: Ref, tree: dict[str, Any]
-) -> Any:
+) -> FrontendValue:
     """A view: later stores through it, or to its base, are seen through both. What may be a copy is
     an array of its own that may overlap the base."""
     arguments = dict(tree)
@@ -365,7 +377,7 @@ def _view(
 
 
 def _by_own_names(
-    callee: Any, signature: inspect.Signature, keywords: dict[str, Any]
+    callee: Any, signature: inspect.Signature, keywords: dict[str, FrontendValue]
 ) -> dict[str, Any]:
     """Keywords by the primitive's parameters, where the callee has other names for them."""
     if keywords.keys() <= signature.parameters.keys():

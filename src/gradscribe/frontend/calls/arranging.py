@@ -13,23 +13,33 @@ import numpy as np
 from gradscribe.frontend.kinds.varying import may_vary
 from gradscribe.frontend.memory import contiguity, outside
 from gradscribe.frontend.opaque import unknown
-from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.values.values import (
+    FrontendValue,
+    ListRef,
+    Ref,
+    Static,
+    TupleOf,
+    known_objects,
+)
 from gradscribe.ir.core import Primitive
 from gradscribe.ir.types import Array
 from gradscribe.primitives.control import COPY, RUN
 
 
 def of_order(
-    lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+    lowering: Lowering,
+    callee: Any,
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
 ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
     """`np.asarray(x, dtype, order)` of an array with axes as the call that arranges it so."""
     given = dict(zip(("dtype", "order"), arguments[1:], strict=False)) | keywords
-    calls = {Static("C"): np.ascontiguousarray, Static("F"): np.asfortranarray}
-    if given.get("order") not in calls or not arguments:
+    order = given.get("order")
+    calls: dict[Any, Any] = {Static("C"): np.ascontiguousarray, Static("F"): np.asfortranarray}
+    if order not in calls or not arguments:
         return callee, arguments, keywords
-    order = given["order"]
     array = outside.opened(lowering, arguments[0])
     type_ = lowering.value(array).type if isinstance(array, Ref) else None
     has_axes = isinstance(type_, Array) and bool(type_.rank)
@@ -63,7 +73,9 @@ def order_of(callee: Any, tree: dict[str, Any]) -> str:
     return "F" if callee is np.asfortranarray else str(tree.get("order", "C"))
 
 
-def arranged(lowering: Lowering, primitive: Primitive, callee: Any, tree: dict[str, Any]) -> Any:
+def arranged(
+    lowering: Lowering, primitive: Primitive, callee: Any, tree: dict[str, Any]
+) -> FrontendValue:
     """An array of its own, which lies as asked if nothing in it is differentiated: unread code may
     ask how it lies. Of other arrays that is forgotten."""
     if callee is not np.asfortranarray:
@@ -78,18 +90,24 @@ def arranged(lowering: Lowering, primitive: Primitive, callee: Any, tree: dict[s
     return lowering.wrap(lowering.emit(COPY, {"x": lowering.value(found)}))
 
 
+@handles(np.require)
 def _require(
-    lowering: Lowering, node: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> Any:
-    """`np.require(a, dtype, requirements)`: what `np.asarray` gives, in the order that is asked
-    for. What may be copied for another reason is left to NumPy."""
-    given = dict(zip(("a", "dtype", "requirements"), arguments, strict=False)) | keywords
-    order = _order_of(lowering, given.get("requirements", Static(None)))
-    if order is None or not given.keys() <= {"a", "dtype", "requirements"} or "a" not in given:
-        return unknown.call(lowering, node, np.require, arguments, keywords)
-    dtype = given.get("dtype", Static(None))
+    lowering: Lowering,
+    node: Any,
+    /,
+    a: FrontendValue,
+    dtype: FrontendValue = Static(None),
+    requirements: FrontendValue = Static(None),
+    **options: FrontendValue,
+) -> FrontendValue:
+    """What `np.asarray` gives, in the order that is asked for. What may be copied for another
+    reason is left to NumPy."""
+    order = _order_of(lowering, requirements)
+    if order is None or options:
+        given = a, dtype, requirements
+        return unknown.call(lowering, node, np.require, given, options)
     asked = {"dtype": dtype, "order": order}
-    return lowering.call(node, Static(np.asarray), (given["a"],), asked)
+    return lowering.call(node, Static(np.asarray), (a,), asked)
 
 
 def _order_of(lowering: Lowering, requirements: Any) -> Static | None:
@@ -99,9 +117,10 @@ def _order_of(lowering: Lowering, requirements: Any) -> Static | None:
         items = requirements.items
     elif isinstance(requirements, ListRef):
         items = lowering.contents[requirements.storage]
-    if not isinstance(items, tuple) or not all(isinstance(item, Static) for item in items):
+    known = known_objects(items) if isinstance(items, tuple) else None
+    if known is None:
         return None
-    names = {str(item.value).upper() for item in items if item.value is not None}
+    names = {str(item).upper() for item in known if item is not None}
     orders: set[str | None] = {_ORDERS.get(name, "") for name in names} or {None}
     return Static(orders.pop()) if len(orders) == 1 and "" not in orders else None
 
@@ -110,5 +129,3 @@ _ORDERS: dict[str, str] = {
     **dict.fromkeys(("C", "C_CONTIGUOUS", "CONTIGUOUS"), "C"),
     **dict.fromkeys(("F", "F_CONTIGUOUS", "FORTRAN"), "F"),
 }
-
-handlers.FUNCTIONS[np.require] = _require

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import operator
 import warnings
 from collections.abc import Callable
@@ -10,19 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.calls import calls_of_many_forms, introspection, mathematics
-from gradscribe.frontend.containers import dicts, iteration, out_arguments, reducing
-from gradscribe.frontend.containers.lengths import len_of
+from gradscribe.frontend.containers import out_arguments
 from gradscribe.frontend.containers.shapes import shape_of
 from gradscribe.frontend.kinds.static_values import effect_argument, object_of, value_of
-from gradscribe.frontend.memory.iterators import iterator, taking
+from gradscribe.frontend.memory.iterators import taking
 from gradscribe.frontend.opaque import folded_calls, shown_calls, unknown
 from gradscribe.frontend.prelude import array_changes
-from gradscribe.frontend.state.handlers import FUNCTIONS, OBJECTS, Handler
+from gradscribe.frontend.state.handlers import Handler, ObjectsOf, enter, handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances, protocols
 from gradscribe.frontend.structures.indices import as_array, nonzero, open_mesh
-from gradscribe.frontend.values.values import Static, TupleOf, is_number
+from gradscribe.frontend.values.values import FrontendValue, Static, TupleOf, is_number
 from gradscribe.ir.types import INT, Array, Opaque
 from gradscribe.primitives.control import EFFECT
 from gradscribe.primitives.mapping import vectorized
@@ -30,52 +27,62 @@ from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.primitives.static import known
 
 
-def _vectorized(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """A call of an `np.vectorize` object."""
-    function, *operands = arguments
-    plain = vars(np.vectorize(function.value.pyfunc))
+@handles(ObjectsOf(np.vectorize))
+def _call_vectorized(
+    lowering: Lowering, node: Any, callee: Static, /, *operands: FrontendValue, **named: Any
+) -> FrontendValue:
+    plain = vars(np.vectorize(callee.value.pyfunc))
     for option in ("otypes", "excluded", "cache", "signature"):
-        if getattr(function.value, option) != plain[option]:
+        if getattr(callee.value, option) != plain[option]:
             lowering.unsupported(
                 node,
                 f"`np.vectorize` with `{option}` is not supported",
                 "leave it out, or loop over the elements",
             )
-    given = (value_of(function.value.pyfunc), *operands)
-    return lowering.inline(node, vectorized, given, keywords)
+    return lowering.inline(node, vectorized, (value_of(callee.value.pyfunc), *operands), named)
 
 
-def _tuple(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return TupleOf(lowering.unpacked(node, arguments[0]) if arguments else ())
+@handles(tuple)
+@taking()
+def _tuple(lowering: Lowering, node: Any, iterable: FrontendValue = TupleOf(()), /) -> TupleOf:
+    return TupleOf(lowering.unpacked(node, iterable))
 
 
-def _slice(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`slice(...)`: known, or as a slice in an index, its parts being frontend values."""
-    if all(isinstance(part, Static) for part in arguments):
-        return Static(slice(*(part.value for part in arguments)))
-    return slice(*(None if _is_none(part) else part for part in arguments))
+@handles(slice)
+def _slice(
+    lowering: Lowering,
+    node: Any,
+    start: FrontendValue,
+    stop: FrontendValue | None = None,
+    step: FrontendValue = Static(None),
+    /,
+) -> Static | slice:
+    """Known, or as a slice in an index, its parts being frontend values."""
+    parts = (Static(None), start, step) if stop is None else (start, stop, step)
+    known_parts = [part.value for part in parts if isinstance(part, Static)]
+    if len(known_parts) == len(parts):
+        return Static(slice(*known_parts))
+    return slice(*(None if part == Static(None) else part for part in parts))
 
 
-def _is_none(item: Any) -> bool:
-    return isinstance(item, Static) and item.value is None
-
-
-def _shape(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    known = folded_calls.folded(lowering, node, np.shape, arguments, keywords)
+@handles(np.shape)
+def _shape(lowering: Lowering, node: Any, /, a: FrontendValue) -> FrontendValue:
+    known = folded_calls.folded(lowering, node, np.shape, (a,), {})
     if known is not None:
         return value_of(object_of(lowering, node, known))
-    array = as_array(lowering, node, keywords.get("a", *arguments))
+    array = as_array(lowering, node, a)
     found = unknown.asked(lowering, np.shape, (array,), Opaque(tuple))
     if found is not None:
         return found
     return TupleOf(()) if is_number(array) else shape_of(lowering, array)
 
 
-def _ndim(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    known = folded_calls.folded(lowering, node, np.ndim, arguments, keywords)
+@handles(np.ndim)
+def _ndim(lowering: Lowering, node: Any, /, a: FrontendValue) -> FrontendValue:
+    known = folded_calls.folded(lowering, node, np.ndim, (a,), {})
     if known is not None:
         return known
-    array = as_array(lowering, node, keywords.get("a", *arguments))
+    array = as_array(lowering, node, a)
     found = unknown.asked(lowering, np.ndim, (array,), INT)
     if found is not None:
         return found
@@ -83,18 +90,20 @@ def _ndim(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return Static(type_.rank if isinstance(type_, Array) else 0)
 
 
-def _divmod(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-
-    if any(map(instances.has_methods, arguments)):
-        found = protocols.operate(lowering, node, divmod, arguments)
+@handles(divmod)
+def _divmod(lowering: Lowering, node: Any, x: FrontendValue, y: FrontendValue, /) -> FrontendValue:
+    if instances.has_methods(x) or instances.has_methods(y):
+        found = protocols.operate(lowering, node, divmod, (x, y))
         error = TypeError("unsupported operand type(s) for divmod()")
         return lowering.raises(node, error) if found is None else found
-    parts = (lowering.operate(node, op, *arguments) for op in (operator.floordiv, operator.mod))
+    parts = (lowering.operate(node, op, x, y) for op in (operator.floordiv, operator.mod))
     return TupleOf(tuple(parts))
 
 
 def _effect(callee: Any) -> Handler:
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    def handler(
+        lowering: Lowering, node: Any, /, *arguments: FrontendValue, **keywords: Any
+    ) -> Static:
         if shown_calls.is_seen(lowering, callee, (*arguments, *keywords.values())):
             unknown.call(lowering, node, callee, arguments, keywords)
             return Static(None)
@@ -109,57 +118,47 @@ def _effect(callee: Any) -> Handler:
 
 
 def _change_by(function: Callable[..., None]) -> Handler:
-    return lambda lowering, node, arguments, keywords: out_arguments.change(
-        lowering, node, function, arguments, keywords
-    )
+    def handler(
+        lowering: Lowering, node: Any, /, *arguments: FrontendValue, **keywords: Any
+    ) -> FrontendValue:
+        return out_arguments.change(lowering, node, function, arguments, keywords)
+
+    return handler
 
 
-def _nonzero(callee: Any) -> Handler:
-    return lambda lowering, node, arguments, keywords: nonzero(lowering, node, callee, arguments[0])
+def _places(callee: Any) -> Handler:
+    def handler(lowering: Lowering, node: Any, /, a: FrontendValue) -> FrontendValue:
+        return nonzero(lowering, node, callee, a)
+
+    return handler
 
 
-def _where(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    if len(arguments) == 1 and not keywords:
-        return nonzero(lowering, node, np.nonzero, arguments[0])
-    return lowering.apply_primitive(node, PRIMITIVES[np.where], np.where, arguments, keywords)
+@handles(np.where)
+def _where(
+    lowering: Lowering, node: Any, condition: FrontendValue, /, *of_both: FrontendValue
+) -> FrontendValue:
+    if not of_both:
+        return nonzero(lowering, node, np.nonzero, condition)
+    given = condition, *of_both
+    return lowering.apply_primitive(node, PRIMITIVES[np.where], np.where, given, {})
 
 
-def _limits(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+@handles(np.ix_)
+def _open_mesh(lowering: Lowering, node: Any, /, *args: FrontendValue) -> FrontendValue:
+    return open_mesh(lowering, node, args)
+
+
+@handles(np.iinfo)
+def _limits(lowering: Lowering, node: Any, type: FrontendValue, /) -> Static:
     """`np.iinfo(dtype)`, a class of Python, as one object."""
-    return Static(np.iinfo(object_of(lowering, node, arguments[0])))
+    return Static(np.iinfo(object_of(lowering, node, type)))
 
 
-FUNCTIONS.update(
-    {
-        np.where: _where,
-        np.ix_: lambda lowering, node, arguments, keywords: open_mesh(lowering, node, arguments),
-        **{callee: _nonzero(callee) for callee in (np.nonzero, np.flatnonzero, np.argwhere)},
-        **{callee: _change_by(function) for callee, function in array_changes.FUNCTIONS.items()},
-        len: len_of,
-        range: iteration.range_of,
-        zip: iterator(iteration.zip_of),
-        enumerate: iterator(iteration.enumerate_of),
-        reversed: iteration.reversed_of,
-        tuple: taking(_tuple),
-        dict: taking(dicts.dict_of),
-        dict.fromkeys: dicts.keys_with,
-        collections.OrderedDict: taking(dicts.dict_of),
-        slice: _slice,
-        **introspection.INTROSPECTION,
-        divmod: _divmod,
-        **{
-            callee: taking(handler, callee in (any, all), by_key=callee in (min, max))
-            for callee, handler in reducing.REDUCING.items()
-        },
-        **{callee: taking(handler) for callee, handler in mathematics.MATHEMATICS.items()},
-        **calls_of_many_forms.DIVIDING,
-        np.iinfo: _limits,
-        np.shape: _shape,
-        np.ndim: _ndim,
-        known: lambda lowering, node, arguments, keywords: Static(isinstance(arguments[0], Static)),
-        print: _effect(print),
-        warnings.warn: _effect(warnings.warn),
-    }
-)
+@handles(known)
+def _known(lowering: Lowering, node: Any, item: FrontendValue, /) -> Static:
+    return Static(isinstance(item, Static))
 
-OBJECTS[np.vectorize] = _vectorized
+
+enter({callee: _effect(callee) for callee in (print, warnings.warn)})
+enter({callee: _places(callee) for callee in (np.nonzero, np.flatnonzero, np.argwhere)})
+enter({callee: _change_by(own) for callee, own in array_changes.FUNCTIONS.items()})

@@ -17,12 +17,13 @@ from gradscribe.frontend.calls import introspection
 from gradscribe.frontend.joins.final_blocks import walk_all
 from gradscribe.frontend.memory.remembered import reading, refusal
 from gradscribe.frontend.opaque import recorded_calls
-from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.frame import Frame
+from gradscribe.frontend.state.handlers import ObjectsOf, handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.syntax.shared_variables import own_names, own_nodes
 from gradscribe.frontend.values.values import (
     DictRef,
+    FrontendValue,
     InstanceRef,
     ListRef,
     LocalFunction,
@@ -39,7 +40,7 @@ from gradscribe.primitives.raising import makes_exception
 _LOOPS = (gast.For, gast.While)
 
 
-def remembered(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+def remembered(function: Any, /, *args: Any, **kwargs: Any) -> FrontendValue:
     """`function(*args, **kwargs)`, for a function that remembers its results."""
     return function(*args, **kwargs)
 
@@ -49,29 +50,41 @@ def _remembering(function: Any) -> Any:
     return functools.partial(remembered, function)
 
 
-def _cached(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    is_number = arguments and isinstance(arguments[0], Static) and not callable(arguments[0].value)
-    if not arguments or is_number:
+@handles(functools.lru_cache, functools.cache, _remembering)
+def _cached(
+    lowering: Lowering, node: Any, /, *given: FrontendValue, **options: FrontendValue
+) -> Static | PartialOf:
+    first = given[0] if given else None
+    is_size = isinstance(first, Static) and not callable(first.value)
+    if first is None or is_size:
         return Static(_remembering)
-    return PartialOf(Static(remembered), (arguments[0],), {})
+    return PartialOf(Static(remembered), (first,), {})
 
 
-def _call_cached(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    callee, *rest = arguments
-    function = Static(callee.value.__wrapped__)
+@handles(ObjectsOf(functools._lru_cache_wrapper))
+def _call_cached(
+    lowering: Lowering, node: Any, callee: Static, /, *given: FrontendValue, **named: FrontendValue
+) -> FrontendValue:
     with reading(lowering, node):
-        return _call(lowering, node, (function, *rest), keywords)
+        return _call(lowering, node, Static(callee.value.__wrapped__), *given, **named)
 
 
-def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    function, *given = arguments
+@handles(remembered)
+def _call(
+    lowering: Lowering,
+    node: Any,
+    function: FrontendValue,
+    /,
+    *given: FrontendValue,
+    **keywords: FrontendValue,
+) -> FrontendValue:
     for item in (*given, *keywords.values()):
         _check_hashable(lowering, node, item)
     if isinstance(function, LocalFunction):
         _check_variables(lowering, node, function)
     before, made = dict(lowering.contents), len(lowering.builder.operations)
     with recorded_calls.remembering(lowering):
-        result = lowering.call(node, function, tuple(given), keywords)
+        result = lowering.call(node, function, given, keywords)
     is_changed = any(lowering.contents.get(storage) is not held for storage, held in before.items())
     # What a recursive function does is known when it has been lowered, to the one that calls it.
     seen = set[Any]() if lowering.nesting.enclosed is None else None
@@ -99,7 +112,7 @@ def _refuse(lowering: Lowering, node: Any, what: str) -> NoReturn:
     raise refusal(what, lowering.location(node))
 
 
-def _check_hashable(lowering: Lowering, node: Any, item: Any) -> None:
+def _check_hashable(lowering: Lowering, node: Any, item: FrontendValue) -> None:
     if isinstance(item, TupleOf):
         for part in item.items:
             _check_hashable(lowering, node, part)
@@ -172,14 +185,3 @@ def _is_rebound(outer: Any, function: Any, name: str) -> bool:
     around = [set(map(id, gast.walk(loop))) for loop in loops]
     alone = any(id(b) in part and id(function) not in part for part in around for b in bindings)
     return len(bindings) > 1 or alone
-
-
-handlers.FUNCTIONS.update(
-    {
-        functools.lru_cache: _cached,
-        functools.cache: _cached,
-        _remembering: _cached,
-        remembered: _call,
-    }
-)
-handlers.OBJECTS[functools._lru_cache_wrapper] = _call_cached

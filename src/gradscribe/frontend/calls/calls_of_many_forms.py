@@ -7,7 +7,6 @@ the slices that they are.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,18 @@ from gradscribe.frontend.memory import outside
 from gradscribe.frontend.memory.sequences import known_items, new_list
 from gradscribe.frontend.opaque import folded_calls, unknown
 from gradscribe.frontend.prelude import prelude
+from gradscribe.frontend.state.handlers import Handler, enter, handles
 from gradscribe.frontend.state.interruptions import MisfitError
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.indices import as_array
-from gradscribe.frontend.values.values import Ref, Static, TupleOf, is_number
+from gradscribe.frontend.values.values import (
+    FrontendValue,
+    Ref,
+    Static,
+    TupleOf,
+    is_number,
+    known_objects,
+)
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.types import INT, Array, Scalar
@@ -34,10 +41,12 @@ from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.primitives.typing import TypeRuleError
 
 
-def _diag(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`np.diag(v, k)`: what NumPy calls `diagflat` or `diagonal`."""
-    given = {**dict(zip("vk", arguments, strict=False)), **keywords}
-    vector = given["v"]
+@handles(np.diag)
+def _diag(
+    lowering: Lowering, node: Any, /, v: FrontendValue, k: FrontendValue = Static(0)
+) -> FrontendValue:
+    """What NumPy calls `diagflat` or `diagonal`."""
+    vector = v
     if not isinstance(vector, (Ref, Value)):
         vector = lowering.call(node, Static(np.asarray), (vector,), {})
     type_ = lowering.value(vector).type
@@ -45,25 +54,28 @@ def _diag(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         lowering.raises(node, ValueError("Input must be 1- or 2-d."))
     is_vector = type_.rank == 1
     function = np.diagflat if is_vector else np.diagonal
-    operands = (vector, given.get("k", Static(0)))
-    return lowering.apply_primitive(node, PRIMITIVES[function], function, operands, {})
+    return lowering.apply_primitive(node, PRIMITIVES[function], function, (vector, k), {})
 
 
-def _split(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`np.split(ary, sections, axis)`."""
-    names = ("ary", "indices_or_sections", "axis")
-    given = {**dict(zip(names, arguments, strict=False)), **keywords}
-    axis = known_integers.settled(lowering, node, given.get("axis", Static(0)))
-    parts = given.get("indices_or_sections")
+@handles(np.split)
+def _split(
+    lowering: Lowering,
+    node: Any,
+    /,
+    ary: FrontendValue,
+    indices_or_sections: FrontendValue,
+    axis: FrontendValue = Static(0),
+) -> FrontendValue:
+    array, parts = ary, indices_or_sections
+    axis = known_integers.settled(lowering, node, axis)
     if isinstance(parts, Value):
         parts = known_integers.settled(lowering, node, parts)
-    if set(given) - set(names) or parts is None or not isinstance(axis, Static):
+    if not isinstance(axis, Static):
         lowering.unsupported(
             node,
             "this call of `split` is not supported",
             "call it as `np.split(array, parts, axis)`, the axis a literal",
         )
-    array = given["ary"]
     if isinstance(parts, Static) and isinstance(parts.value, int):
         count = parts.value
         if count < 1:
@@ -93,42 +105,51 @@ def _split(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     )
 
 
-def _items(lowering: Lowering, item: Any) -> tuple[Any, ...] | None:
+def _items(lowering: Lowering, item: FrontendValue) -> tuple[Any, ...] | None:
     if isinstance(item, Static) and isinstance(item.value, (tuple, list)):
         return tuple(map(Static, item.value))
     return known_items(lowering, item)
 
 
-def _array(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+@handles(np.array)
+def _array(
+    lowering: Lowering,
+    node: Any,
+    /,
+    *given: FrontendValue,
+    copy: FrontendValue | None = None,
+    **options: FrontendValue,
+) -> FrontendValue:
     """`np.array(…, copy=True)`."""
-    copy = keywords.get("copy")
-    if isinstance(copy, Static) and copy.value is True:
-        keywords = {name: item for name, item in keywords.items() if name != "copy"}
-    return lowering.apply_primitive(node, PRIMITIVES[np.array], np.array, arguments, keywords)
+    if copy is not None and copy != Static(True):
+        options["copy"] = copy
+    return lowering.apply_primitive(node, PRIMITIVES[np.array], np.array, given, options)
 
 
-def _diff(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`np.diff(a, n, axis, prepend, append)`."""
-    names = ("a", "n", "axis", "prepend", "append")
-    given = {**dict(zip(names, arguments, strict=False)), **keywords}
-    if "a" in given and known_integers.settled(lowering, node, given.get("n", Static(1))) == Static(
-        0
-    ):
-        return as_array(lowering, node, given["a"])
-    ends = tuple(given.pop(name, Static(None)) for name in ("prepend", "append"))
-    if ends != (Static(None), Static(None)) and "a" in given:
-        operands = (given["a"], given.get("axis", Static(-1)), *ends)
-        given["a"] = lowering.inline(node, prelude.extended, operands)
-    return lowering.apply_primitive(node, PRIMITIVES[np.diff], np.diff, (), given)
+@handles(np.diff)
+def _diff(
+    lowering: Lowering,
+    node: Any,
+    /,
+    a: FrontendValue,
+    n: FrontendValue = Static(1),
+    axis: FrontendValue = Static(-1),
+    prepend: FrontendValue = Static(None),
+    append: FrontendValue = Static(None),
+) -> FrontendValue:
+    if known_integers.settled(lowering, node, n) == Static(0):
+        return as_array(lowering, node, a)
+    if (prepend, append) != (Static(None), Static(None)):
+        a = lowering.inline(node, prelude.extended, (a, axis, prepend, append))
+    return lowering.apply_primitive(node, PRIMITIVES[np.diff], np.diff, (a, n, axis), {})
 
 
-def _size(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`np.size(a, axis)`: of a number, 1; along an axis, a length."""
-    given = {**dict(zip(("a", "axis"), arguments, strict=False)), **keywords}
-    array, axis = (
-        given["a"],
-        known_integers.settled(lowering, node, given.get("axis", Static(None))),
-    )
+@handles(np.size)
+def _size(
+    lowering: Lowering, node: Any, /, a: FrontendValue, axis: FrontendValue = Static(None)
+) -> FrontendValue:
+    """Of a number, 1; along an axis, a length."""
+    array, axis = a, known_integers.settled(lowering, node, axis)
     known = folded_calls.folded(lowering, node, np.size, (array, axis), {})
     if known is not None:
         return known
@@ -145,10 +166,19 @@ def _size(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return lowering.apply_primitive(node, PRIMITIVES[np.size], np.size, (array,), {})
 
 
-def _cross(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`np.cross(a, b)`, of two components, too."""
-    operands = tuple(as_array(lowering, node, item) for item in arguments)
-    if not keywords and len(operands) == 2:
+@handles(np.cross)
+def _cross(
+    lowering: Lowering,
+    node: Any,
+    /,
+    a: FrontendValue,
+    b: FrontendValue,
+    *axes: FrontendValue,
+    **options: FrontendValue,
+) -> FrontendValue:
+    """Of two components, too."""
+    operands = tuple(as_array(lowering, node, x) for x in (a, b))
+    if not (axes or options):
         flat = [isinstance(x, (Ref, Value)) and _has_two(lowering, x) for x in operands]
         if all(flat):
             return lowering.inline(node, cross_in_plane, operands)
@@ -156,22 +186,25 @@ def _cross(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
             lowering.inline(node, out_of_plane, (x,)) if is_flat else x
             for x, is_flat in zip(operands, flat, strict=True)
         )
-    return lowering.apply_primitive(node, PRIMITIVES[np.cross], np.cross, operands, keywords)
+    given = (*operands, *axes)
+    return lowering.apply_primitive(node, PRIMITIVES[np.cross], np.cross, given, options)
 
 
-def _qr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`np.linalg.qr(a, mode)`: a wide matrix has a rule of its own."""
-    given = {**dict(zip(("a", "mode"), arguments, strict=False)), **keywords}
-    matrix = as_array(lowering, node, given.pop("a"))
+@handles(np.linalg.qr)
+def _qr(
+    lowering: Lowering, node: Any, /, a: FrontendValue, *mode: FrontendValue, **named: FrontendValue
+) -> FrontendValue:
+    """A wide matrix has a rule of its own."""
+    matrix = as_array(lowering, node, a)
     type_ = lowering.value(matrix).type
     wide = False
     if isinstance(type_, Array) and type_.rank > 1:
         wide = lowering.builder.facts.at_least(type_.dims[-2] - type_.dims[-1], 0) is False
     primitive = PRIMITIVES[wide_qr if wide else np.linalg.qr]
-    return lowering.apply_primitive(node, primitive, np.linalg.qr, (matrix,), given)
+    return lowering.apply_primitive(node, primitive, np.linalg.qr, (matrix, *mode), named)
 
 
-def _has_two(lowering: Lowering, item: Any) -> bool:
+def _has_two(lowering: Lowering, item: FrontendValue) -> bool:
     """Whether the last axis has two components, which is then assumed of all calls."""
     type_, facts = lowering.value(item).type, lowering.builder.facts
     if not isinstance(type_, Array) or not type_.rank or facts.sampled(type_.dims[-1]) != 2:
@@ -179,7 +212,10 @@ def _has_two(lowering: Lowering, item: Any) -> bool:
     return facts.equal(type_.dims[-1], Affine.of(2)) is True
 
 
-def _einsum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+@handles(np.einsum)
+def _einsum(
+    lowering: Lowering, node: Any, /, *arguments: FrontendValue, **keywords: FrontendValue
+) -> FrontendValue:
     """`np.einsum(x, [0, 1], y, [1], [0])`: axes by their numbers."""
     if arguments and not (isinstance(arguments[0], Static) or len(arguments) < 2):
         lists = [
@@ -191,14 +227,17 @@ def _einsum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
         if None not in lists:
             text = subscripts_of_lists(lists, len(arguments) // 2)  # type: ignore[no-untyped-call]
             arguments = (Static(text), *arguments[: len(arguments) // 2 * 2 : 2])
-    if len(arguments) == 2 and isinstance(arguments[0], Static) and "out" not in keywords:
-        view = _view_of_axes(lowering, node, *arguments)
+    subscripts = arguments[0] if arguments else None
+    if len(arguments) == 2 and isinstance(subscripts, Static) and "out" not in keywords:
+        view = _view_of_axes(lowering, node, subscripts, arguments[1])
         if view is not None:
             return view
     return lowering.apply_primitive(node, PRIMITIVES[np.einsum], np.einsum, arguments, keywords)
 
 
-def _view_of_axes(lowering: Lowering, node: Any, subscripts: Static, operand: Any) -> Any:
+def _view_of_axes(
+    lowering: Lowering, node: Any, subscripts: Static, operand: Any
+) -> FrontendValue | None:
     """What `np.einsum` of one operand gives where it sums nothing: the view of it that NumPy gives
     then, whatever dtype and order are asked for; else None."""
     array = as_array(lowering, node, operand)
@@ -219,41 +258,40 @@ def _view_of_axes(lowering: Lowering, node: Any, subscripts: Static, operand: An
     return lowering.apply_primitive(node, EINSUM_VIEW, np.einsum, (array, axes, result), {})
 
 
-def _numbers(lowering: Lowering, item: Any) -> list[Any] | None:
+def _numbers(lowering: Lowering, item: FrontendValue) -> list[Any] | None:
     """The items of a list of which all are known."""
     items = _items(lowering, item)
-    if items is None or not all(isinstance(i, Static) for i in items):
-        return None
-    return [i.value for i in items]
+    return None if items is None else known_objects(items)
 
 
-def _eigen(callee: Any) -> Any:
+def _eigen(callee: Any) -> Handler:
     """`np.linalg.eig(a)` and `eigvals`, whose results are complex here whatever the values are."""
 
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        result = lowering.apply_primitive(node, PRIMITIVES[callee], callee, arguments, keywords)
+    def handler(lowering: Lowering, node: Any, /, a: FrontendValue) -> FrontendValue:
+        result = lowering.apply_primitive(node, PRIMITIVES[callee], callee, (a,), {})
         parts = result.items if isinstance(result, TupleOf) else (result,)
-        items = tuple(_as_complex(lowering, node, (part,), {}) for part in parts)
+        items = tuple(_as_complex(lowering, node, part) for part in parts)
         return TupleOf(items, result.cls) if isinstance(result, TupleOf) else items[0]
 
     return handler
 
 
-def _as_complex(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`as_complex(x)`: a conversion at run time, whatever the compiler takes x for."""
-    x = lowering.value(arguments[0])
-    assert isinstance(x.type, Array)
-    dtype = np.result_type(x.type.dtype, np.complex64)
-    tree = {"x": x, "dtype": dtype}
+@handles(as_complex)
+def _as_complex(lowering: Lowering, node: Any, /, x: FrontendValue) -> FrontendValue:
+    """A conversion at run time, whatever the compiler takes x for."""
+    value = lowering.value(x)
+    assert isinstance(value.type, Array)
+    tree = {"x": value, "dtype": np.result_type(value.type.dtype, np.complex64)}
     return lowering.wrap(lowering.emit(PRIMITIVES[as_complex], tree, Method("astype")))
 
 
-def _result_type(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`np.result_type(x, y, …)`: known, as the types of all arrays and numbers are."""
-    return Static(np.result_type(*(_kind(lowering, item) for item in arguments)))
+@handles(np.result_type)
+def _result_type(lowering: Lowering, node: Any, /, *arrays_and_dtypes: FrontendValue) -> Static:
+    """Known, as the types of all arrays and numbers are."""
+    return Static(np.result_type(*(_kind(lowering, item) for item in arrays_and_dtypes)))
 
 
-def _kind(lowering: Lowering, item: Any) -> Any:
+def _kind(lowering: Lowering, item: FrontendValue) -> Any:
     """A dtype, or a number of Python's, which takes on that of the others."""
     if isinstance(item, Static):
         return item.value
@@ -267,17 +305,4 @@ def _kind(lowering: Lowering, item: Any) -> Any:
     return number.item() if isinstance(type_, Scalar) and type_.weak else number.dtype
 
 
-DIVIDING: dict[Any, Callable[..., Any]] = {
-    np.diag: _diag,
-    np.split: _split,
-    np.diff: _diff,
-    np.array: _array,
-    np.size: _size,
-    np.cross: _cross,
-    np.einsum: _einsum,
-    np.linalg.qr: _qr,
-    np.result_type: _result_type,
-    np.linalg.eig: _eigen(np.linalg.eig),
-    np.linalg.eigvals: _eigen(np.linalg.eigvals),
-    as_complex: _as_complex,
-}
+enter({callee: _eigen(callee) for callee in (np.linalg.eig, np.linalg.eigvals)})

@@ -14,7 +14,7 @@ from gradscribe.frontend.objects import object_attributes, object_stores
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes
 from gradscribe.frontend.structures.instances import class_of, is_object
-from gradscribe.frontend.values.values import Static, TupleOf
+from gradscribe.frontend.values.values import FrontendValue, Static, TupleOf
 
 
 def dataclass_of_init(function: Any) -> bool:
@@ -27,10 +27,15 @@ def dataclass_of_init(function: Any) -> bool:
 
 
 def initialize_dataclass(
-    lowering: Lowering, node: Any, function: Any, arguments: tuple[Any, ...], keywords: Any
-) -> Any:
+    lowering: Lowering,
+    node: Any,
+    function: Any,
+    arguments: tuple[FrontendValue, ...],
+    keywords: Any,
+) -> FrontendValue:
     """The `__init__` of a dataclass: store the arguments and defaults of its fields."""
-    owner, *given = arguments
+    owner: Any = arguments[0]
+    given = arguments[1:]
     base = _defining_class(class_of(owner), function)
     fields = [f for f in base.__dataclass_fields__.values() if f._field_type is not _CLASS_VARIABLE]
     try:
@@ -85,7 +90,9 @@ def is_dataclass_comparison(function: Any) -> bool:
     )
 
 
-def compare_dataclasses(lowering: Lowering, node: Any, function: Any, operands: Any) -> Any:
+def compare_dataclasses(
+    lowering: Lowering, node: Any, function: Any, operands: Any
+) -> FrontendValue:
     """A comparison of dataclasses: that of the tuples of their fields."""
     first, second = operands
     cls: Any = class_of(first)

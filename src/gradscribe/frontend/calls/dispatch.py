@@ -35,12 +35,14 @@ from gradscribe.frontend.opaque import (
     recorded_calls,
     unknown,
 )
-from gradscribe.frontend.state import dependencies, handlers
+from gradscribe.frontend.state import dependencies
+from gradscribe.frontend.state.handlers import handler_of, handler_of_objects
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes, protocols
 from gradscribe.frontend.syntax.source import plain_function
 from gradscribe.frontend.values.values import (
     BoundMethod,
+    FrontendValue,
     InstanceRef,
     LocalFunction,
     ObjectRef,
@@ -49,6 +51,7 @@ from gradscribe.frontend.values.values import (
     Ref,
     Static,
     TupleOf,
+    known_objects,
 )
 from gradscribe.ir.core import Value
 from gradscribe.ir.generators import made_by
@@ -71,9 +74,9 @@ def call(
     lowering: Lowering,
     node: Any,
     callee: Any,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> Any:
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue:
     """`callee(*arguments, **keywords)`."""
     if isinstance(callee, Static) and not _has_hash(callee.value):  # of ctypes, weak references
         return unknown.method(lowering, node, callee, "__call__", arguments, keywords)
@@ -91,7 +94,7 @@ def call(
     if isinstance(callee, PartialOf):
         given = (*callee.arguments, *arguments)
         return call(lowering, node, callee.function, given, callee.keywords | keywords)
-    if isinstance(callee, ObjectRef) and type(callee.target) in handlers.OBJECTS:
+    if isinstance(callee, ObjectRef) and handler_of_objects(type(callee.target)) is not None:
         dependencies.depend(lowering, callee.path, callee.target)
         return _call_object(lowering, node, callee.target, arguments, keywords)
     special = class_attributes.method(lowering, callee, "__call__")
@@ -131,7 +134,7 @@ def _refuse_made(lowering: Lowering, node: Any, callee: Value) -> NoReturn:
     )
 
 
-def _has_hash(item: Any) -> bool:
+def _has_hash(item: FrontendValue) -> bool:
     try:
         hash(item)
     except TypeError:
@@ -140,8 +143,12 @@ def _has_hash(item: Any) -> bool:
 
 
 def _call_python_function(
-    lowering: Lowering, node: Any, function: Any, arguments: tuple[Any, ...], keywords: Any
-) -> Any:
+    lowering: Lowering,
+    node: Any,
+    function: Any,
+    arguments: tuple[FrontendValue, ...],
+    keywords: Any,
+) -> FrontendValue:
     method = local_classes.method_of(function)
     if method is not None:
         return local_classes.call(lowering, node, method, arguments, keywords)
@@ -149,8 +156,12 @@ def _call_python_function(
 
 
 def _call_object(
-    lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> Any:
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue:
     if callee in unknown.CONVERSIONS and any(map(unknown.is_opaque, arguments)):
         return unknown.emit(lowering, callee, arguments, keywords, unknown.CONVERSIONS[callee])
     generator, made = randomness.generator_of(callee), made_by(callee)
@@ -158,28 +169,28 @@ def _call_object(
         return randomness.draw(lowering, node, generator, callee, arguments, keywords)
     if made is not None:
         return unknown.emit(lowering, callee, arguments, keywords, Opaque(made))
+    if isinstance(callee, _DESCRIPTORS) and callee.__objclass__ in _UNBOUND:
+        receiver, *rest = arguments
+        return call(lowering, node, BoundMethod(receiver, callee.__name__), tuple(rest), keywords)
     optional.enter_imported()
     try:
-        handler = handlers.handler_of(callee)
+        handler = handler_of(callee)
         primitive = PRIMITIVES.get(callee)
         composition = COMPOSITIONS.get(callee)
     except TypeError:
         handler = primitive = composition = None
     if handler is not None:
-        fitting.check(lowering, node, callee, arguments, keywords)
-        found = handler(lowering, node, arguments, keywords)
+        fitting.check(lowering, node, callee, handler, arguments, keywords)
+        found = handler(lowering, node, *arguments, **keywords)
         if isinstance(found, OneShot):
             make_iterator(lowering, node, callee, arguments, keywords)
         return iterators.made_by(found, callee, arguments, keywords)
-    if isinstance(callee, _DESCRIPTORS) and callee.__objclass__ in _UNBOUND:
-        receiver, *rest = arguments
-        return call(lowering, node, BoundMethod(receiver, callee.__name__), tuple(rest), keywords)
     ufunc = out_arguments.ufunc_at(callee)
     if ufunc is not None:
         return out_arguments.change_at(lowering, node, ufunc, arguments)
-    handler = handlers.OBJECTS.get(type(callee))
+    handler = handler_of_objects(type(callee))
     if handler is not None:
-        return handler(lowering, node, (Static(callee), *arguments), keywords)
+        return handler(lowering, node, Static(callee), *arguments, **keywords)
     if inspect.isfunction(callee) and callee in STATIC:
         plain = [static_values.object_of(lowering, node, a) for a in arguments]
         return static_values.value_of(callee(*plain))
@@ -204,8 +215,12 @@ def _call_object(
 
 
 def _call_unregistered(
-    lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> Any:
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue:
     """A class, function or method that there is neither a handler nor a rule for."""
     given = (*arguments, *keywords.values())
     is_class = isinstance(callee, type) and folded_calls.is_library(callee)
@@ -258,7 +273,7 @@ def _call_unregistered(
     return _call_unknown(lowering, node, callee, arguments, keywords)
 
 
-def _is_method_of(item: Any, function: types.FunctionType) -> bool:
+def _is_method_of(item: FrontendValue, function: types.FunctionType) -> bool:
     """Whether this function is what a method of the object from outside is called by its name."""
     name = function.__name__
     if not isinstance(item, ObjectRef) or name in (probe(item.target, "__dict__") or {}):
@@ -266,7 +281,7 @@ def _is_method_of(item: Any, function: types.FunctionType) -> bool:
     return in_class(type(item.target), name, None) is function
 
 
-def _hands_on(lowering: Lowering, callee: Any, arguments: tuple[Any, ...]) -> bool:
+def _hands_on(lowering: Lowering, callee: Any, arguments: tuple[FrontendValue, ...]) -> bool:
     """Whether this is a class of NumPy's numbers that is given an array with axes."""
     if not isinstance(callee, type) or not issubclass(callee, np.generic) or len(arguments) != 1:
         return False
@@ -274,27 +289,28 @@ def _hands_on(lowering: Lowering, callee: Any, arguments: tuple[Any, ...]) -> bo
     return isinstance(type_, Array) and type_.rank > 0
 
 
-def _is_known(callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+def _is_known(
+    callee: Any, arguments: tuple[FrontendValue, ...], keywords: dict[str, FrontendValue]
+) -> bool:
     """Whether a call is given strings that are known, as in `float("1.5")`; or nothing; or makes an
     integer of NumPy's of one that is known."""
     if not arguments:
         return not keywords
-    if not all(isinstance(item, Static) for item in arguments):
-        return False
+    known = known_objects(arguments)
     is_integer = isinstance(callee, type) and issubclass(callee, np.integer)
-    return is_integer or any(isinstance(item.value, str) for item in arguments)
+    return known is not None and (is_integer or any(isinstance(item, str) for item in known))
 
 
-def _is_static(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
-    return all(isinstance(item, Static) for item in (*arguments, *keywords.values()))
+def _is_static(arguments: tuple[FrontendValue, ...], keywords: dict[str, FrontendValue]) -> bool:
+    return known_objects((*arguments, *keywords.values())) is not None
 
 
 def _is_opaque_function(
     lowering: Lowering,
     node: Any,
     function: types.FunctionType,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
 ) -> bool:
     """Whether a Python function is called as it is: a function of a library without derivative, a
     maker of context managers."""
@@ -317,7 +333,7 @@ def _is_opaque_function(
 
 
 def _check_manager(
-    lowering: Lowering, node: Any, function: types.FunctionType, given: tuple[Any, ...]
+    lowering: Lowering, node: Any, function: types.FunctionType, given: tuple[FrontendValue, ...]
 ) -> None:
     """Refuse a context manager that a function of the user's makes, which runs as it is, where it
     may change what the program knows."""
@@ -340,9 +356,9 @@ def _call_unknown(
     lowering: Lowering,
     node: Any,
     callee: Any,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> Any:
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue:
     """A callable without entry: computed now if pure and static, else refused."""
     fields = getattr(callee, "_fields", None)
     if isinstance(callee, type) and issubclass(callee, tuple) and fields is not None:
@@ -372,7 +388,9 @@ def _call_unknown(
     return unknown.call(lowering, node, callee, arguments, keywords)
 
 
-def _member_missing(lowering: Lowering, node: Any, cls: Any, item: Any) -> Any:
+def _member_missing(
+    lowering: Lowering, node: Any, cls: Any, item: FrontendValue
+) -> FrontendValue | None:
     """What a method of the user's gives for a value, which is known, that no member of an
     enumeration has; None where there is no such method."""
     own = in_class(cls, "_missing_")
@@ -394,5 +412,5 @@ def _own_constructor(cls: type) -> str | None:
     return next((name for name in methods for base in derived if name in vars(base)), None)
 
 
-def _is_frontend(item: Any) -> bool:
+def _is_frontend(item: FrontendValue) -> bool:
     return type(item).__module__.startswith("gradscribe.")

@@ -1,5 +1,5 @@
 """Whether the arguments of a call of a built-in function or method are as many, and have the names,
-that it takes. Its handler may then unpack them."""
+that it takes, and that its handler does."""
 
 from __future__ import annotations
 
@@ -7,47 +7,14 @@ import functools
 import inspect
 from typing import Any
 
+from gradscribe.frontend.state.handlers import Handler
 from gradscribe.frontend.state.lowering import Lowering
-
-
-def _signature_of(text: str) -> inspect.Signature:
-    namespace: dict[str, Any] = {}
-    exec(f"def function({text}): pass", namespace)
-    return inspect.signature(namespace["function"])
-
-
-_UNTOLD: dict[Any, inspect.Signature] = {
-    callee: _signature_of(text)
-    for callee, text in {
-        range: "start, stop=0, step=1, /",
-        zip: "*iterables, strict=False",
-        slice: "start, stop=None, step=None, /",
-        getattr: "object, name, default=None, /",
-        min: "first, /, *rest, key=None, default=None",
-        max: "first, /, *rest, key=None, default=None",
-        map: "function, iterable, /, *iterables",
-        filter: "function, iterable, /",
-        iter: "object, sentinel=None, /",
-        next: "iterator, default=None, /",
-        bool: "object=False, /",
-        set: "iterable=(), /",
-        frozenset: "iterable=(), /",
-        functools.reduce: "function, iterable, initial=None, /",
-        dict.pop: "self, key, default=None, /",
-        dict.items: "self, /",
-        dict.keys: "self, /",
-        dict.values: "self, /",
-        dict.copy: "self, /",
-        dict.clear: "self, /",
-    }.items()
-}
-"""What Python does not tell of some of its own functions."""
+from gradscribe.frontend.values.values import FrontendValue
 
 
 @functools.cache
 def _signature(callee: Any) -> inspect.Signature | None:
-    if callee in _UNTOLD:
-        return _UNTOLD[callee]
+    """That of a function, as far as Python tells it."""
     module = getattr(callee, "__module__", None) or getattr(callee, "__objclass__", type).__module__
     if module.partition(".")[0] == "gradscribe":
         return None
@@ -57,15 +24,34 @@ def _signature(callee: Any) -> inspect.Signature | None:
         return None
 
 
+@functools.cache
+def _parameters(handler: Handler) -> inspect.Signature:
+    """What a handler takes beside the lowering and the node."""
+    found = inspect.signature(handler)
+    return found.replace(parameters=list(found.parameters.values())[2:])
+
+
 def check(
-    lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    handler: Handler,
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
 ) -> None:
-    """Say that Python raises a TypeError, where the arguments do not fit."""
-    signature = _signature(callee)
-    if signature is None:
-        return
+    """Say that Python raises a TypeError, where the arguments do not fit; refuse those that the
+    handler does not take."""
+    name = getattr(callee, "__name__", "this function")
+    signature, taken = _signature(callee), _parameters(handler)
     try:
-        signature.bind(*arguments, **keywords)
+        (signature or taken).bind(*arguments, **keywords)
     except TypeError as error:
-        name = getattr(callee, "__name__", "this function")
         lowering.raises(node, TypeError(f"{name}(): {error}"))
+    try:
+        taken.bind(*arguments, **keywords)
+    except TypeError:
+        lowering.unsupported(
+            node,
+            f"`{name}` is given more than is supported",
+            f"call it as `{name}({', '.join(taken.parameters)})`",
+        )

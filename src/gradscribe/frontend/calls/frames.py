@@ -19,7 +19,7 @@ from gradscribe.frontend.state.dependencies import is_library
 from gradscribe.frontend.state.frame import NOT_RETURNED, RAISED, RETURN_VALUE, Frame
 from gradscribe.frontend.state.interruptions import FoundOnStackError, HasRaisedError
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Static, Unbound
+from gradscribe.frontend.values.values import FrontendValue, Static, Unbound
 from gradscribe.ir.core import Location
 from gradscribe.primitives.control import RAISE
 
@@ -28,7 +28,7 @@ _DEPTH = 100
 """How often a function that calls itself with other structures is inlined into itself."""
 
 
-def run_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
+def run_frame(lowering: Lowering, node: Any, frame: Frame) -> FrontendValue:
     """Call the function of a new frame: inline it, or, if it is recursive, call it; its return
     value."""
     tree = frame.source.node
@@ -71,7 +71,7 @@ def _refuse_repetition(lowering: Lowering, node: Any, frame: Frame) -> None:
         raise FoundOnStackError(other)
 
 
-def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
+def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> FrontendValue:
     """Lower the body of a function in a new frame; its return value."""
     location, block = lowering.builder.location, lowering.builder.operations
     start = len(block)
@@ -103,7 +103,7 @@ def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
         lowering.builder.location = location
 
 
-def _value_of_lambda(lowering: Lowering, frame: Frame) -> Any:
+def _value_of_lambda(lowering: Lowering, frame: Frame) -> FrontendValue:
 
     if len(lowering.frames) > 1:
         return lowering.expression(frame.source.node.body)
@@ -186,7 +186,7 @@ def _show_call(
         error.way_out = IN_PART
 
 
-def _returned(lowering: Lowering, frame: Frame) -> Any:
+def _returned(lowering: Lowering, frame: Frame) -> FrontendValue:
     flag = frame.names[NOT_RETURNED]
     if isinstance(flag, Static) and flag.value:
         return Static(None)

@@ -23,13 +23,13 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.memory import iterators
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.memory.sequences import new_list
-from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.frame import Frame
+from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.syntax.refusals import refused
 from gradscribe.frontend.syntax.shared_variables import own_nodes
 from gradscribe.frontend.syntax.source import Source
-from gradscribe.frontend.values.values import ListRef, LocalFunction, OneShot
+from gradscribe.frontend.values.values import FrontendValue, ListRef, LocalFunction, OneShot
 
 _ITEMS = ".yielded"
 """A name that no program can have."""
@@ -46,13 +46,13 @@ def started(lowering: Lowering, node: Any, frame: Frame) -> OneShot:
         holds.append(LocalFunction(frame.source.node, frame.outer))
     names = dict(frame.names)
 
-    def items(taker: Any) -> ListRef:
+    def items(taker: FrontendValue) -> ListRef:
         return _items(lowering, taker, replace(frame, names=dict(names)))
 
     return iterators.made(lowering, items, tuple(holds))
 
 
-def _items(lowering: Lowering, taker: Any, frame: Frame) -> ListRef:
+def _items(lowering: Lowering, taker: FrontendValue, frame: Frame) -> ListRef:
     """The list of all items."""
     _check_end(lowering, taker, frame)
     source = frame.source
@@ -66,7 +66,7 @@ def _items(lowering: Lowering, taker: Any, frame: Frame) -> ListRef:
     return found
 
 
-def _check_end(lowering: Lowering, taker: Any, frame: Frame) -> None:
+def _check_end(lowering: Lowering, taker: FrontendValue, frame: Frame) -> None:
     for loop in own_nodes(frame.source.node):
         if isinstance(loop, gast.While) and isinstance(loop.test, gast.Constant):
             leaves = (n for statement in loop.body for n in gast.walk(statement))
@@ -91,20 +91,17 @@ def _refuse(lowering: Lowering, node: Any, frame: Frame, what: str) -> None:
     )
 
 
-def _noted(item: Any) -> Any:
+def _noted(item: FrontendValue) -> FrontendValue:
     """The item that is yielded (in the program that is lowered)."""
     return item
 
 
-def _note(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+@handles(_noted)
+def _note(lowering: Lowering, node: Any, /, item: FrontendValue) -> FrontendValue:
     """Note what the memory of an item holds where it is yielded."""
-    (item,) = arguments
     for storage in storages(lowering, item):
         lowering.generators.yielded[-1].setdefault(storage, lowering.contents[storage])
     return item
-
-
-handlers.FUNCTIONS[_noted] = _note
 
 
 # -- the body as a function that returns a list --------------------------------------------------
@@ -119,11 +116,11 @@ def _returning_items(source: Source) -> Source:
     return Source.of(tree, source.filename, source.lines)
 
 
-def _name(place: Any) -> Any:
+def _name(place: Any) -> FrontendValue:
     return gast.copy_location(gast.Name(_ITEMS, gast.Load(), None, None), place)
 
 
-def _collecting(node: Any) -> Any:
+def _collecting(node: Any) -> FrontendValue:
     """The tree with `yield item` written as `items.append(item)`, `yield from` as `extend`, and
     `return` as `return items`. A `yield` that is sent something is refused where it is met."""
     if isinstance(node, (gast.FunctionDef, gast.Lambda, gast.ClassDef)):
@@ -138,7 +135,7 @@ def _collecting(node: Any) -> Any:
     return node
 
 
-def _entered(made: Any) -> Any:
+def _entered(made: Any) -> FrontendValue:
     """The call that enters what is yielded in the list."""
     is_one = isinstance(made, gast.Yield)
     item = made.value or gast.Constant(None, None)

@@ -29,6 +29,7 @@ from gradscribe.frontend.syntax.source import Source, source_of
 from gradscribe.frontend.values.values import (
     PLAIN_NUMBERS,
     DictRef,
+    FrontendValue,
     LocalFunction,
     Ref,
     Static,
@@ -63,10 +64,10 @@ def call_local(
     lowering: Lowering,
     node: Any,
     callee: LocalFunction,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
     cls: type | None = None,
-) -> Any:
+) -> FrontendValue:
     """Call a nested function. cls: the class that it is a method of."""
     outer: Frame = callee.frame
     source = Source.of(callee.node, outer.source.filename, outer.source.lines)
@@ -79,10 +80,10 @@ def inline(
     lowering: Lowering,
     node: Any,
     function: Any,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any] | None = None,
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue] | None = None,
     name: str = "",
-) -> Any:
+) -> FrontendValue:
     """Call a function of our own: all of it belongs to the user's statement. name: that of what
     the user calls, if it is not the function's."""
     source = replace(source_of(function.__code__), statement=lowering.builder.location, whole=True)
@@ -96,9 +97,9 @@ def compose(
     node: Any,
     callee: Any,
     composition: Any,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> Any:
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue:
     """A call of a function that is made of other operations; its result goes to `out`."""
     out, _, arguments, keywords = out_arguments.destination(callee, arguments, keywords)
     names = known_integers.NAMES | KNOWN_PARAMETERS.get(composition, frozenset())
@@ -118,9 +119,9 @@ def made_of(
     node: Any,
     callee: Any,
     composition: Any,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> Any:
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue:
     """A call that is made of other operations, or only its derivatives are, or nothing is, where
     the arguments are integers: then the value is what the function itself gives, in new memory.
     (Of integers NumPy may compute in another type than theirs. Where the program heeds warnings,
@@ -141,7 +142,7 @@ def made_of(
     for option in [name for name in bound.arguments if name.startswith("overwrite")]:
         del bound.arguments[option]
 
-    def given(item: Any) -> Any:
+    def given(item: FrontendValue) -> FrontendValue:
         return _detached(lowering, argument_of(lowering, item))
 
     named = {key: given(item) for key, item in bound.kwargs.items()}
@@ -156,8 +157,8 @@ def _of_integers(
     lowering: Lowering,
     callee: Any,
     result: Any,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
 ) -> Type | None:
     """The type of what a function gives of integers, which nobody differentiates: the lengths are
     those of a result; None of other arguments, and where the function is not told of."""
@@ -171,7 +172,7 @@ def _of_integers(
     return None if given is None else _with_dtypes(lowering.value(result).type, given)
 
 
-def _is_integer(lowering: Lowering, item: Any) -> bool:
+def _is_integer(lowering: Lowering, item: FrontendValue) -> bool:
     """Whether this is known, an integer, or made of such."""
     parts = parts_of(item, lowering.contents)
     if parts is not None:
@@ -210,9 +211,9 @@ def call_function(
     lowering: Lowering,
     node: Any,
     function: types.FunctionType,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> Any:
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue:
     if lowering.recording is None:
         return _inlined(lowering, node, function, arguments, keywords)
     return recorded_calls.call(lowering, node, function, arguments, keywords, _inlined)
@@ -222,9 +223,9 @@ def _inlined(
     lowering: Lowering,
     node: Any,
     function: types.FunctionType,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> Any:
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue:
     source = _source(lowering, node, function)
     arguments, keywords = tensors.given(lowering, node, function, arguments, keywords)
     if not dependencies.is_library(function):
@@ -272,7 +273,7 @@ def defaults_of(lowering: Lowering, function: types.FunctionType) -> dict[str, A
 
 def _default(
     lowering: Lowering, function: types.FunctionType, name: str, where: str, key: Any
-) -> Any:
+) -> FrontendValue:
     path = AccessPath(function).attribute(where)
     held = getattr(function, where)
     if isinstance(held, dict):
@@ -282,7 +283,7 @@ def _default(
     return default_value(lowering, held[key], path.item(key), name)
 
 
-def default_value(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Any:
+def default_value(lowering: Lowering, value: Any, path: AccessPath, name: str) -> FrontendValue:
     """A default: a number is what it is now, anything else is found at its place."""
     outside.refuse_derived_number(lowering, value, name)
     if isinstance(value, PLAIN_NUMBERS) and not isinstance(value, enum.Enum):
@@ -298,8 +299,8 @@ def _bind(
     node: Any,
     source: Source,
     defaults: dict[str, Any],
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
     name: str = "",
 ) -> dict[str, Any]:
     """The names that a function starts with."""

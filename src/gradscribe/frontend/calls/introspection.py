@@ -16,13 +16,14 @@ from gradscribe.frontend.memory import outside
 from gradscribe.frontend.objects import object_attributes
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state import dependencies
-from gradscribe.frontend.state.handlers import Handler
+from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.state.package import TensorClass
 from gradscribe.frontend.structures import instances, standard_classes
 from gradscribe.frontend.values.values import (
     BoundMethod,
     DictRef,
+    FrontendValue,
     InstanceRef,
     ListRef,
     LocalFunction,
@@ -38,15 +39,18 @@ from gradscribe.ir.types import BOOL, Opaque, Scalar
 from gradscribe.primitives.static import is_integer
 
 
-def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    accepted = outside.opened(lowering, arguments[1])
+@handles(isinstance)
+def _isinstance(
+    lowering: Lowering, node: Any, item: FrontendValue, accepted: FrontendValue, /
+) -> FrontendValue:
+    if unknown.is_opaque(item):
+        return unknown.emit(lowering, isinstance, (item, accepted), {}, BOOL)
+    accepted = outside.opened(lowering, accepted)
     is_tuple = isinstance(accepted, (TupleOf, ObjectRef))
     classes = lowering.unpacked(node, accepted) if is_tuple else (accepted,)
-    if unknown.is_opaque(arguments[0]):
-        return unknown.emit(lowering, isinstance, arguments, keywords, BOOL)
-    asked = tuple(c.value for c in classes)
+    asked = tuple(object_of(lowering, node, cls) for cls in classes)
     if (around := lowering.package.tensors) is not None:
-        asked, is_met = _without_dtypes(lowering, node, around, arguments[0], asked)
+        asked, is_met = _without_dtypes(lowering, node, around, item, asked)
         if is_met:
             return Static(True)
     _refuse_deciding(lowering, node, asked)
@@ -54,14 +58,14 @@ def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
         isinstance(None, asked)
     except TypeError as error:  # it asks for what is no class
         lowering.raises(node, error)
-    found = _instances(lowering, node, arguments[0], asked)
-    if len(found) > 1 and not tensors.may_be_without_axes(lowering, arguments[0]):
-        return unknown.emit(lowering, isinstance, (arguments[0], Static(asked)), {}, BOOL)
-    return Static(_settled(lowering, node, arguments[0], found))
+    found = _instances(lowering, node, item, asked)
+    if len(found) > 1 and not tensors.may_be_without_axes(lowering, item):
+        return unknown.emit(lowering, isinstance, (item, Static(asked)), {}, BOOL)
+    return Static(_settled(lowering, node, item, found))
 
 
 def _without_dtypes(
-    lowering: Lowering, node: Any, known: TensorClass, item: Any, asked: tuple[Any, ...]
+    lowering: Lowering, node: Any, known: TensorClass, item: FrontendValue, asked: tuple[Any, ...]
 ) -> tuple[tuple[Any, ...], bool]:
     """The classes that are asked for, but for those that ask for the dtype of a Tensor; and whether
     the item is of one of these."""
@@ -75,13 +79,15 @@ def _without_dtypes(
     return rest, False
 
 
-def is_instance(lowering: Lowering, node: Any, item: Any, asked: type | tuple[type, ...]) -> bool:
+def is_instance(
+    lowering: Lowering, node: Any, item: FrontendValue, asked: type | tuple[type, ...]
+) -> bool:
     """Whether the value will be of one of these classes at run time."""
     return _settled(lowering, node, item, _instances(lowering, node, item, asked))
 
 
 def _instances(
-    lowering: Lowering, node: Any, item: Any, asked: type | tuple[type, ...]
+    lowering: Lowering, node: Any, item: FrontendValue, asked: type | tuple[type, ...]
 ) -> set[bool]:
     """Whether objects of the classes that the value may have are of one of these classes."""
     _refuse_deciding(lowering, node, asked if isinstance(asked, tuple) else (asked,))
@@ -123,7 +129,7 @@ def _deciding(metaclass: type) -> Iterator[Any]:
     yield from (in_class(metaclass, n) for n in ("__instancecheck__", "__subclasscheck__"))
 
 
-def refuse_other_class(lowering: Lowering, node: Any, item: Any) -> None:
+def refuse_other_class(lowering: Lowering, node: Any, item: FrontendValue) -> None:
     """Refuse to ask an object for its class that says itself which one it is of."""
     if not instances.has_methods(item):
         return
@@ -141,7 +147,7 @@ def _is_usual(cls: type) -> bool:
     return type(cls).__module__.partition(".")[0] in ("abc", "enum", "typing", "builtins")
 
 
-def refuse_of_derived(lowering: Lowering, node: Any, owner: Any, name: str) -> None:
+def refuse_of_derived(lowering: Lowering, node: Any, owner: FrontendValue, name: str) -> None:
     """Refuse to ask an argument for an attribute that lists, tuples and dicts have not: it is of a
     class derived from these, which may have it."""
     kind = next((k for k in (list, tuple) if issubclass(_derived(owner) or dict, k)), dict)
@@ -153,7 +159,7 @@ def refuse_of_derived(lowering: Lowering, node: Any, owner: Any, name: str) -> N
         )
 
 
-def _derived(item: Any) -> type | None:
+def _derived(item: FrontendValue) -> type | None:
     """The class of a container, if it is derived from list, tuple or dict."""
     if isinstance(item, TupleOf):
         return item.derived
@@ -168,7 +174,7 @@ def _refuse_given(lowering: Lowering, node: Any) -> NoReturn:
     )
 
 
-def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:
+def has_attribute(lowering: Lowering, node: Any, item: FrontendValue, name: str) -> bool:
     """Whether the value will have an attribute at run time."""
     refuse_of_derived(lowering, node, item, name)
     if instances.is_object(item):
@@ -194,16 +200,17 @@ def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:
     return _settled(lowering, node, item, present)
 
 
-def _classes(lowering: Lowering, node: Any, item: Any) -> list[type]:
+def _classes(lowering: Lowering, node: Any, item: FrontendValue) -> list[type]:
     """The classes of which the value may be: a number may be a Tensor without axes."""
     may_be_tensor = tensors.may_be_without_axes(lowering, item)
-    is_number = isinstance(item, Value) and isinstance(item.type, Scalar)
-    own = [*number_classes.possible(lowering, item)] if is_number else []
+    own: list[type] = []
+    if isinstance(item, Value) and isinstance(item.type, Scalar):
+        own = [*number_classes.possible(lowering, item)]
     own = own or [class_of(lowering, node, item)]
     return [*own, tensors.class_of(lowering).cls] if may_be_tensor else own
 
 
-def _settled(lowering: Lowering, node: Any, item: Any, found: set[bool]) -> bool:
+def _settled(lowering: Lowering, node: Any, item: FrontendValue, found: set[bool]) -> bool:
     """What holds for all classes of which a value may be."""
     if len(found) > 1 and tensors.may_be_without_axes(lowering, item):
         tensors.refuse_class(lowering, node)
@@ -212,7 +219,7 @@ def _settled(lowering: Lowering, node: Any, item: Any, found: set[bool]) -> bool
     return found.pop()
 
 
-def known_class(lowering: Lowering, node: Any, item: Any) -> type:
+def known_class(lowering: Lowering, node: Any, item: FrontendValue) -> type:
     """The class that the value will have at run time, which must be known."""
     if tensors.may_be_without_axes(lowering, item):
         tensors.refuse_class(lowering, node)
@@ -222,9 +229,9 @@ def known_class(lowering: Lowering, node: Any, item: Any) -> type:
     return classes[0]
 
 
-def _is_integer(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+@handles(is_integer)
+def _is_integer(lowering: Lowering, node: Any, item: FrontendValue, /) -> Static:
     """`is_integer(x)`, which library code asks of what it is given."""
-    (item,) = arguments
     classes: Iterable[type] = ()
     if isinstance(item, Value) and isinstance(item.type, Scalar):
         classes = number_classes.search(lowering, item)
@@ -241,7 +248,7 @@ def field_names(cls: type) -> tuple[str, ...]:
     return getattr(cls, "_fields", ())
 
 
-def class_of(lowering: Lowering, node: Any, item: Any) -> type:
+def class_of(lowering: Lowering, node: Any, item: FrontendValue) -> type:
     """The class that the value will have at run time."""
     if isinstance(item, Static):
         return type(item.value)
@@ -267,12 +274,12 @@ def class_of(lowering: Lowering, node: Any, item: Any) -> type:
     )
 
 
-def _hasattr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    name = _attribute_name(lowering, node, arguments[1])
-    return Static(has_attribute(lowering, node, arguments[0], name))
+@handles(hasattr)
+def _hasattr(lowering: Lowering, node: Any, owner: FrontendValue, name: FrontendValue, /) -> Static:
+    return Static(has_attribute(lowering, node, owner, _attribute_name(lowering, node, name)))
 
 
-def _attribute_name(lowering: Lowering, node: Any, item: Any) -> str:
+def _attribute_name(lowering: Lowering, node: Any, item: FrontendValue) -> str:
     name = object_of(lowering, node, item)
     if not isinstance(name, str):
         what = f"attribute name must be string, not '{type(name).__name__}'"
@@ -280,16 +287,23 @@ def _attribute_name(lowering: Lowering, node: Any, item: Any) -> str:
     return name
 
 
-def _getattr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+@handles(getattr)
+def _getattr(
+    lowering: Lowering,
+    node: Any,
+    owner: FrontendValue,
+    name: FrontendValue,
+    default: FrontendValue | None = None,
+    /,
+) -> FrontendValue:
+    known_name = _attribute_name(lowering, node, name)
+    if default is not None and not has_attribute(lowering, node, owner, known_name):
+        return default
+    return lowering.attribute(node, owner, known_name)
 
-    name = _attribute_name(lowering, node, arguments[1])
-    if len(arguments) == 3 and not has_attribute(lowering, node, arguments[0], name):
-        return arguments[2]
-    return lowering.attribute(node, arguments[0], name)
 
-
-def _callable(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    item = arguments[0]
+@handles(callable)
+def _callable(lowering: Lowering, node: Any, item: FrontendValue, /) -> Static:
     if isinstance(item, (BoundMethod, LocalFunction)):
         return Static(True)
     if isinstance(item, (Static, ObjectRef)):
@@ -298,31 +312,27 @@ def _callable(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
     return Static(any("__call__" in vars(cls) for cls in classes))
 
 
-def _issubclass(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    if any(map(unknown.is_opaque, arguments)):  # a class that is known where this runs
-        return unknown.emit(lowering, issubclass, arguments, keywords, BOOL)
-    cls, asked = (object_of(lowering, node, a) for a in arguments)
+@handles(issubclass)
+def _issubclass(
+    lowering: Lowering, node: Any, item: FrontendValue, accepted: FrontendValue, /
+) -> FrontendValue:
+    given = item, accepted
+    if any(map(unknown.is_opaque, given)):  # a class that is known where this runs
+        return unknown.emit(lowering, issubclass, given, {}, BOOL)
+    cls, asked = (object_of(lowering, node, part) for part in given)
     _refuse_deciding(lowering, node, asked if isinstance(asked, tuple) else (asked,))
     return Static(is_subclass(lowering, node, cls, asked))
 
 
-def _type(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    if len(arguments) not in (1, 3) or (keywords and len(arguments) == 1):
+@handles(type)
+def _type(
+    lowering: Lowering, node: Any, item: FrontendValue, /, *rest: FrontendValue, **options: Any
+) -> FrontendValue:
+    if len(rest) not in (0, 2) or (options and not rest):
         lowering.raises(node, TypeError("type() takes 1 or 3 arguments"))
-    if len(arguments) == 3:
+    if rest:
         what = "`type` makes a class here"
         lowering.unsupported(node, what, "write a `class` statement, or make the class outside")
-    if unknown.is_opaque(arguments[0]):
-        return unknown.emit(lowering, type, arguments, keywords, Opaque(type))
-    return Static(known_class(lowering, node, arguments[0]))
-
-
-INTROSPECTION: dict[Any, Handler] = {
-    isinstance: _isinstance,
-    type: _type,
-    issubclass: _issubclass,
-    hasattr: _hasattr,
-    getattr: _getattr,
-    callable: _callable,
-    is_integer: _is_integer,
-}
+    if unknown.is_opaque(item):
+        return unknown.emit(lowering, type, (item,), {}, Opaque(type))
+    return Static(known_class(lowering, node, item))

@@ -11,7 +11,7 @@ import builtins
 import functools
 import itertools
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,12 +26,20 @@ from gradscribe.frontend.memory.sequences import is_empty, new_list
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import iteration_prelude as prelude
 from gradscribe.frontend.prelude import itertools_prelude as tools
-from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.handlers import Handler, enter, handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances
 from gradscribe.frontend.structures.indices import as_array
 from gradscribe.frontend.values.iterations import ItemsOf, Iteration, KnownItems, Mapped, Range
-from gradscribe.frontend.values.values import DictRef, ListRef, Ref, Static, TupleOf, is_number
+from gradscribe.frontend.values.values import (
+    DictRef,
+    FrontendValue,
+    ListRef,
+    Ref,
+    Static,
+    TupleOf,
+    is_number,
+)
 from gradscribe.ir.core import Value
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -39,7 +47,7 @@ _FEW = 64
 """So many combinations of known items are followed one by one."""
 
 
-def known_items(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...] | None:
+def known_items(lowering: Lowering, node: Any, item: FrontendValue) -> tuple[Any, ...] | None:
     """The items of an iterable of known structure; None where only run time tells."""
     iteration = iterations.over(lowering, node, item)
     if _is_known(iteration):
@@ -47,7 +55,7 @@ def known_items(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...] | N
     return None
 
 
-def _one_by_one(lowering: Lowering, node: Any, item: Any) -> Iterator[Any] | None:
+def _one_by_one(lowering: Lowering, node: Any, item: FrontendValue) -> Iterator[Any] | None:
     """The same for functions that do something between two items: each is computed when it is
     asked for."""
     iteration = iterations.over(lowering, node, item)
@@ -61,12 +69,15 @@ def _is_known(iteration: Iteration) -> bool:
     return all(isinstance(leaf, KnownItems) for leaf in iteration.leaves)
 
 
-def _map(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    function, *iterables = arguments
+@handles(map)
+@iterator
+def _map(
+    lowering: Lowering, node: Any, function: FrontendValue, /, *iterables: FrontendValue
+) -> FrontendValue:
     parts = tuple(iterations.over(lowering, node, item) for item in iterables)
     over = parts[0] if len(parts) == 1 else iterations.zipped(parts)
 
-    def mapped(item: Any) -> Any:
+    def mapped(item: FrontendValue) -> FrontendValue:
         given = (item,) if len(parts) == 1 else lowering.unpacked(node, item)
         return lowering.call(node, function, tuple(given), {})
 
@@ -80,11 +91,14 @@ def _map(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return lowering.inline(node, one, (function, over))
 
 
-def _starmap(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    function, iterable = arguments
+@handles(itertools.starmap)
+@iterator
+def _starmap(
+    lowering: Lowering, node: Any, function: FrontendValue, iterable: FrontendValue, /
+) -> FrontendValue:
     if node is lowering.loops.iterable:
 
-        def mapped(row: Any) -> Any:
+        def mapped(row: Any) -> FrontendValue:
             given = lowering.unpacked(node, row)
             return lowering.call(node, function, given, {})
 
@@ -96,8 +110,11 @@ def _starmap(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
     return new_list(lowering, tuple(lowering.call(node, function, row, {}) for row in rows))
 
 
-def _filter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    function, iterable = arguments
+@handles(filter)
+@iterator
+def _filter(
+    lowering: Lowering, node: Any, function: FrontendValue, iterable: FrontendValue, /
+) -> FrontendValue:
     items = _one_by_one(lowering, node, iterable)
     if isinstance(function, Static) and function.value is None:
         function = Static(bool)
@@ -110,18 +127,25 @@ def _filter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     return lowering.inline(node, prelude.filtered, (function, iterable))
 
 
-def _holds(lowering: Lowering, node: Any, function: Any, item: Any) -> bool | Value:
+def _holds(lowering: Lowering, node: Any, function: Any, item: FrontendValue) -> bool | Value:
     if isinstance(function, Static) and function.value is bool:
         return lowering.truth(item)
     return lowering.truth(lowering.call(node, function, (item,), {}))
 
 
-def _reduce(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    function, iterable, *initial = arguments
+@handles(functools.reduce)
+@taking(in_turns=True)
+def _reduce(
+    lowering: Lowering,
+    node: Any,
+    function: FrontendValue,
+    iterable: FrontendValue,
+    initial: FrontendValue | None = None,
+    /,
+) -> FrontendValue:
     items = _one_by_one(lowering, node, iterable)
     if items is not None:
-        items = itertools.chain(initial, items)
-        result = next(items, None)
+        result = next(items, None) if initial is None else initial
         if result is None:
             error = TypeError("reduce() of empty iterable with no initial value")
             lowering.raises(node, error)
@@ -129,10 +153,9 @@ def _reduce(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
             result = lowering.call(node, function, (result, item), {})
         return result
     iteration = iterations.over(lowering, node, iterable)
-    if not initial:
-        first, iteration = _divided(lowering, node, iteration)
-        initial = [first]
-    return lowering.inline(node, prelude.reduced, (function, iteration, initial[0]))
+    if initial is None:
+        initial, iteration = _divided(lowering, node, iteration)
+    return lowering.inline(node, prelude.reduced, (function, iteration, initial))
 
 
 def _divided(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, Iteration]:
@@ -145,13 +168,19 @@ def _divided(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, 
     return iteration_items.first_and_rest(lowering, node, iteration)
 
 
-def _accumulate(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    iterable, *rest = arguments
-    function = keywords.get("func", rest[0] if rest else Static(operator.add))
-    if isinstance(function, Static) and function.value is None:
-        function = Static(operator.add)
-    initial = keywords.get("initial", Static(None))
-    starts = [] if isinstance(initial, Static) and initial.value is None else [initial]
+@handles(itertools.accumulate)
+@iterator
+def _accumulate(
+    lowering: Lowering,
+    node: Any,
+    /,
+    iterable: FrontendValue,
+    func: FrontendValue = Static(None),
+    *,
+    initial: FrontendValue = Static(None),
+) -> FrontendValue:
+    function = Static(operator.add) if func == Static(None) else func
+    starts = [] if initial == Static(None) else [initial]
     items = _one_by_one(lowering, node, iterable)
     if items is not None:
         items = itertools.chain(starts, items)
@@ -166,10 +195,12 @@ def _accumulate(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
     return lowering.inline(node, prelude.accumulated, (function, iteration, starts[0]))
 
 
-def _sum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`sum`: the primitive, for lists and tuples of numbers and arrays, from a number on."""
-    iterable, *rest = arguments
-    start = keywords.get("start", rest[0] if rest else Static(0))
+@handles(builtins.sum)
+@taking()
+def _sum(
+    lowering: Lowering, node: Any, iterable: FrontendValue, /, start: FrontendValue = Static(0)
+) -> FrontendValue:
+    """The primitive, for lists and tuples of numbers and arrays, from a number on."""
     if isinstance(start, Static) and isinstance(start.value, str):
         what = "sum() can't sum strings [use ''.join(seq) instead]"
         lowering.raises(node, TypeError(what))
@@ -180,8 +211,7 @@ def _sum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
             iterable = owner
     if isinstance(iterable, (Iteration, DictRef, Static)):
         items = known_items(lowering, node, iterable)
-        listed = lowering.listed(node, (iterable,), {}) if items is None else None
-        iterable = TupleOf(items) if items is not None else listed
+        iterable = lowering.listed(node, iterable) if items is None else TupleOf(items)
     if isinstance(iterable, ListRef) and is_empty(lowering, iterable):
         return start
     items = None if isinstance(iterable, Ref) else known_items(lowering, node, iterable)
@@ -199,23 +229,34 @@ def _sum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return lowering.apply_primitive(node, PRIMITIVES[builtins.sum], builtins.sum, given, {})
 
 
-def _chain(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    columns = [known_items(lowering, node, item) for item in arguments]
+@handles(itertools.chain)
+@iterator
+def _chain(lowering: Lowering, node: Any, /, *iterables: FrontendValue) -> FrontendValue:
+    return _chained(lowering, node, iterables)
+
+
+def _chained(lowering: Lowering, node: Any, iterables: tuple[FrontendValue, ...]) -> FrontendValue:
+    columns = [known_items(lowering, node, item) for item in iterables]
     if all(column is not None for column in columns):
         return new_list(lowering, tuple(item for column in columns for item in column or ()))
-    return lowering.inline(node, prelude.chained, (TupleOf(tuple(arguments)),))
+    return lowering.inline(node, prelude.chained, (TupleOf(iterables),))
 
 
-def _chain_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    items = known_items(lowering, node, arguments[0])
+@handles(itertools.chain.from_iterable)
+@iterator
+def _chain_of(lowering: Lowering, node: Any, iterable: FrontendValue, /) -> FrontendValue:
+    items = known_items(lowering, node, iterable)
     if items is not None:
-        return _chain(lowering, node, items, {})
-    return lowering.inline(node, prelude.chained, tuple(arguments))
+        return _chained(lowering, node, items)
+    return lowering.inline(node, prelude.chained, (iterable,))
 
 
-def _product(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    repeat = known_integers.static_integer(lowering, node, keywords.get("repeat", Static(1)))
-    iterables = tuple(arguments) * repeat
+@handles(itertools.product)
+@computed
+def _product(
+    lowering: Lowering, node: Any, /, *iterables: FrontendValue, repeat: FrontendValue = Static(1)
+) -> FrontendValue:
+    iterables *= known_integers.static_integer(lowering, node, repeat)
     columns = [_few(lowering, node, item) for item in iterables]
     rows = list(itertools.product(*(c for c in columns if c is not None)))
     if None not in columns and len(rows) <= _FEW:
@@ -226,7 +267,7 @@ def _product(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
     return lowering.inline(node, loops, iterables)
 
 
-def _few(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...] | None:
+def _few(lowering: Lowering, node: Any, item: FrontendValue) -> tuple[Any, ...] | None:
     """The items, if they are known, those of a range included."""
     iteration = iterations.over(lowering, node, item)
     numbers = iteration.known if isinstance(iteration, Range) else None
@@ -235,24 +276,25 @@ def _few(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...] | None:
     return iteration_items.unrolled(lowering, node, iteration)
 
 
-def _chosen(callee: Any) -> handlers.Handler:
+def _chosen(callee: Any) -> Handler:
     """`combinations` and the like: row by row, of few known items, else by nested loops; where
     those are not written here, of as many items as there are in the specializing call."""
 
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        iterable, *rest = arguments
-        given = [r for r in (*rest, *keywords.values()) if r != Static(None)]
-        sizes = [known_integers.static_integer(lowering, node, r) for r in given]
+    def handler(
+        lowering: Lowering, node: Any, /, iterable: FrontendValue, r: FrontendValue = Static(None)
+    ) -> FrontendValue:
+        is_whole = r == Static(None)  # of permutations
+        sizes = [] if is_whole else [known_integers.static_integer(lowering, node, r)]
         known_rows = _rows(callee, _few(lowering, node, iterable), sizes)
         loops = _NESTED.get((callee, *sizes))
         if known_rows is None and loops is not None:
             if isinstance(iterable, Iteration):
-                iterable = lowering.listed(node, (iterable,), {})
+                iterable = lowering.listed(node, iterable)
             return lowering.inline(node, loops, (iterable,))
         if known_rows is None:
             iteration = iterations.over(lowering, node, iterable)
             count = lowering.builder.facts.sampled(iteration_items.length(lowering, iteration))
-            if count is not None and _rows(callee, tuple(range(count)), sizes) is not None:
+            if count is not None and _rows(callee, range(count), sizes) is not None:
                 items = iteration_items.unrolled(lowering, node, iteration)
                 known_rows = _rows(callee, items, sizes)
         if known_rows is None:
@@ -262,7 +304,7 @@ def _chosen(callee: Any) -> handlers.Handler:
     return handler
 
 
-def _rows(callee: Any, items: tuple[Any, ...] | None, sizes: list[int]) -> list[Any] | None:
+def _rows(callee: Any, items: Sequence[Any] | None, sizes: list[int]) -> list[Any] | None:
     """What `itertools` makes of these items, if they are known, and it is not too much."""
     if items is None:
         return None
@@ -278,43 +320,48 @@ _NESTED: dict[Any, Any] = {
 }
 
 
-def _pairwise(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    items = known_items(lowering, node, arguments[0])
+@handles(itertools.pairwise)
+@iterator
+def _pairwise(lowering: Lowering, node: Any, iterable: FrontendValue, /) -> FrontendValue:
+    items = known_items(lowering, node, iterable)
     if items is not None:
         return new_list(lowering, tuple(map(TupleOf, itertools.pairwise(items))))
-    if isinstance(arguments[0], Iteration):
-        arguments = (lowering.listed(node, arguments, {}),)
-    at_once.note(lowering, "`pairwise`", arguments)  # each item is read as the second of a pair
-    return lowering.inline(node, prelude.pairwise, tuple(arguments))
+    if isinstance(iterable, Iteration):
+        iterable = lowering.listed(node, iterable)
+    at_once.note(lowering, "`pairwise`", (iterable,))  # each is read as the second of a pair
+    return lowering.inline(node, prelude.pairwise, (iterable,))
 
 
-def _islice(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    iterable, *bounds = arguments
+@handles(itertools.islice)
+@iterator
+def _islice(
+    lowering: Lowering, node: Any, iterable: FrontendValue, /, *bounds: FrontendValue
+) -> FrontendValue:
     parts = [None if isinstance(b, Static) and b.value is None else b for b in bounds]
     if isinstance(iterable, Iteration):
         start, stop, step = [None, *parts, None][:3] if len(parts) == 1 else [*parts, None][:3]
         taken = iteration_items.slice_of(iterable, start or Static(0), stop, step or Static(1))
         if taken is not None:
             return taken
-        iterable = lowering.listed(node, (iterable,), {})
+        iterable = lowering.listed(node, iterable)
     return read_item(lowering, node, iterable, slice(*parts))
 
 
-def _indices(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+@handles(np.ndindex)
+@iterator
+def _indices(lowering: Lowering, node: Any, /, *shape: FrontendValue) -> Mapped:
     """`np.ndindex(n, m)`, and of a shape: `divmod` of a number that counts."""
-    if any(map(unknown.is_opaque, arguments)):
+    if any(map(unknown.is_opaque, shape)):
         unknown.refuse(lowering, node)
-    lengths = lowering.unpacked(node, arguments[0]) if _is_shape(arguments) else arguments
+    is_whole = len(shape) == 1 and isinstance(shape[0], (TupleOf, ListRef))
+    lengths = lowering.unpacked(node, shape[0]) if is_whole else shape
     return _numbered(lowering, node, tuple(lengths), lambda index: index)
 
 
-def _is_shape(arguments: Any) -> bool:
-    return len(arguments) == 1 and isinstance(arguments[0], (TupleOf, ListRef))
-
-
-def _enumerated(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`np.ndenumerate(x)`."""
-    array = as_array(lowering, node, arguments[0])
+@handles(np.ndenumerate)
+@iterator
+def _enumerated(lowering: Lowering, node: Any, /, arr: FrontendValue) -> Mapped:
+    array = as_array(lowering, node, arr)
 
     def pair(index: TupleOf) -> TupleOf:
         return TupleOf((index, read_item(lowering, node, array, index)))
@@ -332,7 +379,7 @@ def _numbered(
     for length in lengths[1:]:
         count = lowering.operate(node, operator.mul, count, length)
 
-    def mapped(number: Any) -> Any:
+    def mapped(number: Any) -> FrontendValue:
         index: list[Any] = []
         for length in lengths[:0:-1]:
             index.insert(0, lowering.operate(node, operator.mod, number, length))
@@ -342,39 +389,17 @@ def _numbered(
     return Mapped(Range(Static(0), count), mapped)
 
 
-def _from_iterator(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`np.fromiter(items, dtype)`."""
-    items, *rest = arguments
-    if len(rest) > 1 or not keywords.keys() <= {"dtype"}:
-        lowering.unsupported(
-            node,
-            "`np.fromiter` takes items and `dtype` alone here",
-            "call it as `np.fromiter(items, dtype)`, or use `np.array`",
-        )
-    given = (lowering.listed(node, (items,), {}), *rest)
-    return lowering.call(node, Static(np.array), given, keywords)
+@handles(np.fromiter)
+def _from_iterator(
+    lowering: Lowering, node: Any, /, iter: FrontendValue, dtype: FrontendValue
+) -> FrontendValue:
+    given = lowering.listed(node, iter), dtype
+    return lowering.call(node, Static(np.array), given, {})
 
 
-handlers.FUNCTIONS.update(
-    {
-        map: iterator(_map),
-        filter: iterator(_filter),
-        builtins.sum: taking(_sum),
-        functools.reduce: taking(_reduce, in_turns=True),
-        itertools.accumulate: iterator(_accumulate),
-        itertools.chain: iterator(_chain),
-        itertools.chain.from_iterable: iterator(_chain_of),
-        itertools.product: computed(_product),
-        itertools.combinations: computed(_chosen(itertools.combinations)),
-        itertools.combinations_with_replacement: computed(
-            _chosen(itertools.combinations_with_replacement)
-        ),
-        itertools.permutations: computed(_chosen(itertools.permutations)),
-        itertools.starmap: iterator(_starmap),
-        itertools.islice: iterator(_islice),
-        itertools.pairwise: iterator(_pairwise),
-        np.fromiter: _from_iterator,
-        np.ndindex: iterator(_indices),
-        np.ndenumerate: iterator(_enumerated),
-    }
+_OF_ROWS = (
+    itertools.combinations,
+    itertools.combinations_with_replacement,
+    itertools.permutations,
 )
+enter({callee: computed(_chosen(callee)) for callee in _OF_ROWS})

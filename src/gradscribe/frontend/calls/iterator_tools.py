@@ -11,36 +11,45 @@ import sys
 from typing import Any
 
 from gradscribe.frontend.containers import iteration as iterations
-from gradscribe.frontend.containers import lengths
+from gradscribe.frontend.containers import known_integers, lengths
 from gradscribe.frontend.containers.subscripts import read_item
 from gradscribe.frontend.memory import at_once, iterators
 from gradscribe.frontend.memory.iterators import iterator, made
 from gradscribe.frontend.prelude import itertools_prelude as prelude
-from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.handlers import Handler, enter, handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.iterations import Endless, Mapped, Range
-from gradscribe.frontend.values.values import OneShot, Static, TupleOf
+from gradscribe.frontend.values.values import FrontendValue, OneShot, Static, TupleOf
 from gradscribe.ir.types import Tuple
 
 
-def _written_as(function: Any) -> handlers.Handler:
+def _written_as(function: Any) -> Handler:
     """Of a function written in Python, the one that makes an iterator over what it gives."""
-    return iterator(
-        lambda lowering, node, arguments, keywords: lowering.inline(
-            node, function, arguments, keywords
-        )
-    )
+
+    def handler(
+        lowering: Lowering, node: Any, /, *arguments: FrontendValue, **keywords: Any
+    ) -> FrontendValue:
+        return lowering.inline(node, function, arguments, keywords)
+
+    return iterator(handler)
 
 
-def _zip_longest(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    if len(arguments) != 2:
+@handles(itertools.zip_longest)
+@iterator
+def _zip_longest(
+    lowering: Lowering,
+    node: Any,
+    /,
+    *iterables: FrontendValue,
+    fillvalue: FrontendValue = Static(None),
+) -> FrontendValue:
+    if len(iterables) != 2:
         lowering.unsupported(node, "`zip_longest` of so many iterables", "zip two at a time")
-    lists = [lowering.listed(node, (item,), {}) for item in arguments]
-    fill = keywords.get("fillvalue", Static(None))
-    return lowering.inline(node, prelude.zipped_longest, (*lists, fill))
+    lists = [lowering.listed(node, item) for item in iterables]
+    return lowering.inline(node, prelude.zipped_longest, (*lists, fillvalue))
 
 
-def columns(lowering: Lowering, node: Any, rows: Any) -> Any:
+def columns(lowering: Lowering, node: Any, rows: Any) -> FrontendValue | None:
     """`zip(*rows)` of a list of tuples whose length only the run tells: an iterator over lists, in
     the place of tuples of that length. None for other values."""
     if not lengths.has_run_time_length(lowering, rows):
@@ -55,9 +64,17 @@ def columns(lowering: Lowering, node: Any, rows: Any) -> Any:
     return made(lowering, lambda taker: TupleOf(found), (rows,))
 
 
-def _groupby(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    given = (*arguments, *keywords.values(), Static(None))[:2]
-    rows = iterations.over(lowering, node, lowering.inline(node, prelude.grouped, given))
+@handles(itertools.groupby)
+@iterator
+def _groupby(
+    lowering: Lowering,
+    node: Any,
+    /,
+    iterable: FrontendValue,
+    key: FrontendValue = Static(None),
+) -> Mapped:
+    grouped = lowering.inline(node, prelude.grouped, (iterable, key))
+    rows = iterations.over(lowering, node, grouped)
     former: list[OneShot] = []
 
     def row(pair: TupleOf) -> TupleOf:
@@ -70,66 +87,72 @@ def _groupby(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
     return Mapped(rows, row)
 
 
-def _tee(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    source, *count = arguments
+@handles(itertools.tee)
+def _tee(
+    lowering: Lowering, node: Any, source: FrontendValue, n: FrontendValue = Static(2), /
+) -> TupleOf:
     depth = len(lowering.generators.early)
     at_once.note(lowering, "`tee`", (source,))
-    items = lowering.listed(node, (source,), {})
+    items = lowering.listed(node, source)
     taken = at_once.since(lowering, depth)
     at_once.refuse_effects(lowering, node, taken)
 
-    def copied(taker: Any) -> Any:
+    def copied(taker: FrontendValue) -> FrontendValue:
         at_once.check_unchanged(lowering, taker, taken, "since it was made, the program changes")
         lowering.generators.early += taken
         return items
 
-    number = count[0].value if count and isinstance(count[0], Static) else 2
+    number = known_integers.static_integer(lowering, node, n)
     return TupleOf(tuple(made(lowering, copied, (items, source)) for _ in range(number)))
 
 
-def _count(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    names = dict(zip(("start", "step"), arguments, strict=False)) | keywords
-    start, step = names.get("start", Static(0)), names.get("step", Static(1))
+@handles(itertools.count)
+@iterator
+def _count(
+    lowering: Lowering,
+    node: Any,
+    /,
+    start: FrontendValue = Static(0),
+    step: FrontendValue = Static(1),
+) -> Endless:
     over = Range(start, Static(sys.maxsize), step)
 
-    def item(number: Any) -> Any:
+    def item(number: Any) -> FrontendValue:
         change = lowering.operate(node, operator.mul, number, step)
         return lowering.operate(node, operator.add, start, change)
 
     return Endless(over, item)
 
 
-def _cycle(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    items = lowering.listed(node, arguments, {})
+@handles(itertools.cycle)
+@iterator
+def _cycle(lowering: Lowering, node: Any, iterable: FrontendValue, /) -> Endless:
+    items = lowering.listed(node, iterable)
     length = lengths.length(lowering, items)
 
-    def item(number: Any) -> Any:
+    def item(number: Any) -> FrontendValue:
         place = lowering.operate(node, operator.mod, number, length)
         return read_item(lowering, node, items, place)
 
     return Endless.of(item)
 
 
-def _repeat(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    given = [*arguments, *keywords.values()]
-    if len(given) == 2:
-        one = lowering.listed(node, (TupleOf((given[0],)),), {})
-        return lowering.operate(node, operator.mul, one, given[1])
+@handles(itertools.repeat)
+@iterator
+def _repeat(
+    lowering: Lowering, node: Any, /, object: FrontendValue, times: FrontendValue | None = None
+) -> FrontendValue:
+    if times is None:
+        return Endless.of(lambda number: object)
+    one = lowering.listed(node, TupleOf((object,)))
+    return lowering.operate(node, operator.mul, one, times)
 
-    return Endless.of(lambda number: given[0])
 
-
-handlers.FUNCTIONS.update(
+enter(
     {
         itertools.takewhile: _written_as(prelude.taken_while),
         itertools.dropwhile: _written_as(prelude.dropped_while),
         itertools.filterfalse: _written_as(prelude.filtered_out),
         itertools.compress: _written_as(prelude.compressed),
-        itertools.zip_longest: iterator(_zip_longest),
-        itertools.groupby: iterator(_groupby),
-        itertools.tee: _tee,
-        itertools.count: iterator(_count),
-        itertools.cycle: iterator(_cycle),
-        itertools.repeat: iterator(_repeat),
     }
 )

@@ -21,13 +21,19 @@ import gast
 
 from gradscribe.errors import GradscribeError
 from gradscribe.frontend.calls import inlining
-from gradscribe.frontend.kinds.static_values import object_of
 from gradscribe.frontend.memory import sequences
 from gradscribe.frontend.opaque.folded_calls import known_object
-from gradscribe.frontend.state import dependencies, handlers
+from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.frame import Frame
+from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import ListRef, LocalFunction, Static
+from gradscribe.frontend.values.values import (
+    FrontendValue,
+    ListRef,
+    LocalFunction,
+    Static,
+    known_objects,
+)
 from gradscribe.ir.probing import probe
 from gradscribe.primitives.users_code import making_a_class
 
@@ -125,7 +131,7 @@ class _Body:
         elif not isinstance(node, gast.Pass) and not _is_constant(node):
             self._refuse(node, "this statement in the body of a class is not supported")
 
-    def _bind(self, node: Any, name: str, item: Any, items: dict[str, Any]) -> None:
+    def _bind(self, node: Any, name: str, item: FrontendValue, items: dict[str, Any]) -> None:
         self._frame.names[name] = item
         items[name] = self._python_object(node, item)
 
@@ -134,7 +140,7 @@ class _Body:
             self._refuse(node, "this statement in the body of a class is not supported")
         return str(target.id)
 
-    def _method(self, node: Any, items: dict[str, Any]) -> Any:
+    def _method(self, node: Any, items: dict[str, Any]) -> FrontendValue:
         function = inlining.local_function(self._lowering, node)
         if not node.decorator_list:
             return function
@@ -165,7 +171,7 @@ class _Body:
         """The Python object that an expression gives."""
         return self._python_object(node, self._item(node))
 
-    def _item(self, node: Any) -> Any:
+    def _item(self, node: Any) -> FrontendValue:
         """What an expression gives; calls that describe the class are carried out."""
         if isinstance(node, gast.Call):
             callee = self._evaluated(node.func)
@@ -175,7 +181,7 @@ class _Body:
                 return Static(callee.value(*given, **named))
         return self._evaluated(node)
 
-    def _evaluated(self, node: Any) -> Any:
+    def _evaluated(self, node: Any) -> FrontendValue:
 
         self._lowering.frames.append(self._frame)
         try:
@@ -186,7 +192,7 @@ class _Body:
             found = dataclasses.replace(found, frame=self._outer)
         return found
 
-    def _python_object(self, node: Any, item: Any) -> Any:
+    def _python_object(self, node: Any, item: FrontendValue) -> Any:
         if isinstance(item, LocalFunction):
             if item not in self._made:
                 self._made[item] = self._standing_for(item)
@@ -209,7 +215,7 @@ class _Body:
     def _standing_for(self, local: LocalFunction) -> Any:
         """A function of Python that stands for a method."""
 
-        def method(*args: Any, **kwargs: Any) -> Any:
+        def method(*args: Any, **kwargs: Any) -> FrontendValue:
             raise TypeError("a method of a class that a compiled function defines")
 
         method.__name__ = method.__qualname__ = getattr(local.node, "name", "<lambda>")
@@ -218,7 +224,9 @@ class _Body:
         self.methods.append(found)
         return method
 
-    def _refuse(self, node: Any, what: str, advice: str = "define the class outside") -> Any:
+    def _refuse(
+        self, node: Any, what: str, advice: str = "define the class outside"
+    ) -> FrontendValue:
         return self._lowering.unsupported(node, what, advice)
 
 
@@ -235,17 +243,20 @@ def _annotation(node: Any) -> Any:
     return ClassVar[Any] if "ClassVar" in names else object
 
 
-def _named_tuple(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+@handles(collections.namedtuple)
+def _named_tuple(
+    lowering: Lowering, node: Any, /, *arguments: FrontendValue, **keywords: FrontendValue
+) -> Static:
     """`namedtuple(…)`: one class for each description."""
-    given = [known_object(lowering, item) for item in arguments]
-    named = {name: known_object(lowering, item) for name, item in keywords.items()}
-    if not all(isinstance(item, Static) for item in (*given, *named.values())):
+    given = [known_object(lowering, item) for item in (*arguments, *keywords.values())]
+    known = known_objects(given)
+    if known is None:
         lowering.unsupported(
             node, "what `namedtuple` is given is not known here", "make the class outside"
         )
-    plain = [_hashable(object_of(lowering, node, item)) for item in given]
-    keys = {name: _hashable(object_of(lowering, node, item)) for name, item in named.items()}
-    return Static(_named_tuple_class(*plain, **keys))
+    plain = list(map(_hashable, known))
+    named = dict(zip(keywords, plain[len(arguments) :], strict=True))
+    return Static(_named_tuple_class(*plain[: len(arguments)], **named))
 
 
 def _hashable(item: Any) -> Any:
@@ -257,16 +268,13 @@ def _named_tuple_class(*description: Any, **options: Any) -> type:
     return collections.namedtuple(*description, **options)
 
 
-handlers.FUNCTIONS[collections.namedtuple] = _named_tuple
-
-
 def call(
     lowering: Lowering,
     node: Any,
     method: Method,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> Any:
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue:
     """Call what stands for a method."""
     if method.lowering is not lowering:
         _check_variables(lowering, node, method.function)

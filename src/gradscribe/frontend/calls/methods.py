@@ -7,26 +7,27 @@ lists, dicts and namedtuples have handlers in tables.
 from __future__ import annotations
 
 import inspect
+import operator
 from typing import Any
 
 import numpy as np
 
 from gradscribe.frontend.calls import application, fitting, randomness, single_items
-from gradscribe.frontend.containers import dicts, out_arguments, run_time_sets, subscripts
-from gradscribe.frontend.containers.lengths import len_of
+from gradscribe.frontend.containers import out_arguments, run_time_sets, subscripts
 from gradscribe.frontend.kinds import tensors, varying
 from gradscribe.frontend.kinds.static_values import object_of
 from gradscribe.frontend.memory import at_once, iterators, outside
 from gradscribe.frontend.objects import construction
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude.array_changes import METHODS as CHANGES
-from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.handlers import handler_of
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances
 from gradscribe.frontend.structures.indices import nonzero
 from gradscribe.frontend.values.values import (
     BoundMethod,
     DictRef,
+    FrontendValue,
     ListRef,
     ObjectRef,
     Ref,
@@ -47,9 +48,9 @@ def call_method(
     lowering: Lowering,
     node: Any,
     method: BoundMethod,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> Any:
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue:
     """`receiver.name(...)`."""
     with at_once.taking(lowering, node):
         return _called(lowering, node, method, arguments, keywords)
@@ -59,9 +60,9 @@ def _called(
     lowering: Lowering,
     node: Any,
     method: BoundMethod,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> Any:
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue:
     receiver, name = outside.opened(lowering, method.receiver), method.name
     names = (*arguments, *keywords)
     if name not in _KEEPING:
@@ -96,7 +97,7 @@ def _called(
 
 
 def _refuse_tensors(
-    lowering: Lowering, node: Any, owner: ObjectRef, given: tuple[Any, ...]
+    lowering: Lowering, node: Any, owner: ObjectRef, given: tuple[FrontendValue, ...]
 ) -> None:
     """Refuse to add a Tensor to a container from outside that takes what the running program has:
     an array."""
@@ -110,10 +111,10 @@ def _refuse_tensors(
 
 
 def _of_opaque(
-    lowering: Lowering, node: Any, receiver: Any, name: str, arguments: Any, keywords: Any
-) -> Any:
+    lowering: Lowering, node: Any, receiver: Value, name: str, arguments: Any, keywords: Any
+) -> FrontendValue:
     """A method of an object of the running program: a random generator, a set, any other."""
-    cls = receiver.type.cls
+    cls = getattr(receiver.type, "cls", None)
     if cls is not None and issubclass(cls, RandomGenerator):
         callee, given = Method(name), (receiver, *arguments)
         return randomness.draw(lowering, node, cls, callee, given, keywords)
@@ -125,13 +126,14 @@ def _of_opaque(
 
 
 def _of_namedtuple(
-    lowering: Lowering, node: Any, receiver: Any, name: str, arguments: Any, keywords: Any
-) -> Any:
+    lowering: Lowering, node: Any, receiver: FrontendValue, name: str, arguments: Any, keywords: Any
+) -> FrontendValue | None:
     """A method that makes another namedtuple, or one of the class; None if there is none."""
     if not isinstance(receiver, TupleOf):
         return None
-    if name in handlers.NAMEDTUPLE_METHODS:
-        return handlers.NAMEDTUPLE_METHODS[name](lowering, node, (receiver, *arguments), keywords)
+    handler = handler_of(Method(name))
+    if handler is not None:
+        return handler(lowering, node, receiver, *arguments, **keywords)
     function = in_class(receiver.cls, name, None)
     if not inspect.isfunction(function):
         return None
@@ -139,8 +141,8 @@ def _of_namedtuple(
 
 
 def _of_tensor(
-    lowering: Lowering, node: Any, receiver: Any, name: str, arguments: Any, keywords: Any
-) -> Any:
+    lowering: Lowering, node: Any, receiver: FrontendValue, name: str, arguments: Any, keywords: Any
+) -> FrontendValue | None:
     """A method that Tensors have as a Python function; None if it is not one."""
     function = tensors.attribute_of(lowering, receiver, name)
     if inspect.isfunction(function):
@@ -152,8 +154,8 @@ def _of_tensor(
 
 
 def _of_array(
-    lowering: Lowering, node: Any, receiver: Any, name: str, arguments: Any, keywords: Any
-) -> Any:
+    lowering: Lowering, node: Any, receiver: FrontendValue, name: str, arguments: Any, keywords: Any
+) -> FrontendValue | None:
     """A method of an array or number that is an operation; None if it is not one."""
     if not (isinstance(receiver, (Ref, Value)) or is_number(receiver)):
         return None
@@ -176,26 +178,31 @@ def _of_array(
 
 
 def _of_container(
-    lowering: Lowering, node: Any, receiver: Any, name: str, arguments: Any, keywords: Any
-) -> Any:
+    lowering: Lowering, node: Any, receiver: FrontendValue, name: str, arguments: Any, keywords: Any
+) -> FrontendValue | None:
     """A method of a list, dict or tuple, or of a number as an object; None if there is none."""
-    table = dicts.METHODS_OF.get(type(receiver), {})
-    if name in _OF_CONTAINERS and isinstance(receiver, (Ref, ListRef, DictRef, TupleOf)):
-        table = _OF_CONTAINERS
+    method = getattr(_CLASSES.get(type(receiver)), name, None)
+    if isinstance(receiver, (Ref, ListRef, DictRef, TupleOf)):
+        method = _OF_CONTAINERS.get(name, method)
+    handler = handler_of(method)
     if name == "popitem" and (arguments or keywords):
         return None  # of an `OrderedDict`
-    if name in table:
-        given, cls = (receiver, *arguments), _CLASSES.get(type(receiver))
-        fitting.check(lowering, node, getattr(cls, name, None), given, keywords)
-        return table[name](lowering, node, given, keywords)
+    if handler is not None:
+        given = (receiver, *arguments)
+        fitting.check(lowering, node, method, handler, given, keywords)
+        return handler(lowering, node, *given, **keywords)
     if is_number(receiver):
         return unknown.method_of_number(lowering, receiver, name, arguments)
     return None
 
 
 def _converted(
-    lowering: Lowering, node: Any, receiver: Any, arguments: Any, keywords: dict[str, Any]
-) -> Any:
+    lowering: Lowering,
+    node: Any,
+    receiver: FrontendValue,
+    arguments: Any,
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue:
     """`x.astype(dtype, copy=…)`: without a copy, what `np.asarray(x, dtype)` gives."""
     rest = {name: item for name, item in keywords.items() if name != "copy"}
     if object_of(lowering, node, keywords["copy"]):
@@ -206,10 +213,5 @@ def _converted(
 
 _CLASSES: dict[type, type] = {ListRef: list, DictRef: dict}
 
-_OF_CONTAINERS: dict[str, handlers.Handler] = {
-    "__getitem__": lambda lowering, node, arguments, keywords: subscripts.read_item(
-        lowering, node, *arguments
-    ),
-    "__len__": len_of,
-}
+_OF_CONTAINERS: dict[str, Any] = {"__getitem__": operator.getitem, "__len__": len}
 """Special methods of arrays, lists, tuples and dicts that programs hand over as functions."""

@@ -6,7 +6,7 @@ import copy
 import copyreg
 import dataclasses
 import sys
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from gradscribe.frontend.kinds import static_values
 from gradscribe.frontend.memory import at_once, given_twice, iterators, outside, sequences
 from gradscribe.frontend.objects import construction, object_stores
 from gradscribe.frontend.prelude import iteration_prelude, prelude, standard_functions
-from gradscribe.frontend.state import dependencies, handlers
+from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.frame import Frame
+from gradscribe.frontend.state.handlers import Handler, enter, handles
 from gradscribe.frontend.state.knowledge import Early
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes, protocols, standard_classes
@@ -25,6 +26,7 @@ from gradscribe.frontend.structures.instances import class_of, is_object, new_in
 from gradscribe.frontend.values.iterations import Iteration
 from gradscribe.frontend.values.values import (
     DictRef,
+    FrontendValue,
     InstanceRef,
     ListRef,
     ObjectRef,
@@ -38,13 +40,20 @@ from gradscribe.frontend.values.values import (
     may_hold,
     may_overlap,
 )
-from gradscribe.ir.core import Value
+from gradscribe.ir.core import Method, Value
 from gradscribe.ir.probing import is_dataclass, probe
 
 
-def _super(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    if arguments:
-        return Super(static_values.object_of(lowering, node, arguments[0]), arguments[1])
+@handles(super)
+def _super(
+    lowering: Lowering,
+    node: Any,
+    cls: FrontendValue | None = None,
+    receiver: FrontendValue | None = None,
+    /,
+) -> Super:
+    if cls is not None:
+        return Super(static_values.object_of(lowering, node, cls), receiver)
     frame: Frame | None = lowering.frame
     while frame is not None:
         if frame.cls is not None:
@@ -61,14 +70,18 @@ def _super(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     )
 
 
-def _setattr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    owner, name, item = arguments
+@handles(setattr)
+def _setattr(
+    lowering: Lowering, node: Any, owner: FrontendValue, name: FrontendValue, item: FrontendValue, /
+) -> Static:
     object_stores.store(lowering, node, owner, static_values.object_of(lowering, node, name), item)
     return Static(None)
 
 
-def _set_plainly(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    owner, name, item = arguments
+@handles(object.__setattr__)
+def _set_plainly(
+    lowering: Lowering, node: Any, owner: FrontendValue, name: FrontendValue, item: FrontendValue, /
+) -> Static:
     if not is_object(owner):
         lowering.unsupported(
             node,
@@ -82,18 +95,21 @@ def _set_plainly(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -
     return Static(None)
 
 
-def _no_init(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+@handles(object.__init__)
+def _no_init(lowering: Lowering, node: Any, /, *given: FrontendValue, **named: Any) -> Static:
     return Static(None)
 
 
-def _fields_of(lowering: Lowering, node: Any, owner: Any) -> dict[str, Any]:
+def _fields_of(lowering: Lowering, node: Any, owner: FrontendValue) -> dict[str, Any]:
     fields = dataclasses.fields(class_of(owner)) if is_object(owner) else ()
     return {field.name: lowering.attribute(node, owner, field.name) for field in fields}
 
 
-def _replace(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+@handles(dataclasses.replace)
+def _replace(
+    lowering: Lowering, node: Any, owner: FrontendValue, /, **changes: FrontendValue
+) -> FrontendValue:
     """`dataclasses.replace(owner, **changes)`: its class called anew."""
-    (owner,) = arguments
     if not is_object(owner) or not is_dataclass(class_of(owner)):
         lowering.unsupported(
             node,
@@ -104,47 +120,49 @@ def _replace(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
     cls: Any = class_of(owner)
     initial = {field.name for field in dataclasses.fields(cls) if field.init}
     fields = _fields_of(lowering, node, owner)
-    given = {name: item for name, item in fields.items() if name in initial} | keywords
+    given = {name: item for name, item in fields.items() if name in initial} | changes
     return lowering.call(node, Static(cls), (), given)
 
 
-def _fields(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    (owner,) = arguments
+@handles(dataclasses.fields)
+def _fields(lowering: Lowering, node: Any, /, class_or_instance: FrontendValue) -> TupleOf:
+    owner = class_or_instance
     cls: Any = (
         class_of(owner) if is_object(owner) else static_values.object_of(lowering, node, owner)
     )
     return TupleOf(tuple(map(Static, dataclasses.fields(cls))))
 
 
-def _asdict(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    (owner,) = arguments
+@handles(dataclasses.asdict)
+def _asdict(lowering: Lowering, node: Any, /, obj: FrontendValue) -> DictRef:
     storage = Storage()
     lowering.contents[storage] = {
         name: _deeply(lowering, node, item, _asdict)
-        for name, item in _fields_of(lowering, node, owner).items()
+        for name, item in _fields_of(lowering, node, obj).items()
     }
     return DictRef(storage)
 
 
-def _astuple(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    fields = _fields_of(lowering, node, arguments[0]).values()
+@handles(dataclasses.astuple)
+def _astuple(lowering: Lowering, node: Any, /, obj: FrontendValue) -> TupleOf:
+    fields = _fields_of(lowering, node, obj).values()
     return TupleOf(tuple(_deeply(lowering, node, item, _astuple) for item in fields))
 
 
-def _deeply(lowering: Lowering, node: Any, item: Any, convert: handlers.Handler) -> Any:
+def _deeply(lowering: Lowering, node: Any, item: FrontendValue, convert: Handler) -> FrontendValue:
     """A copy, in which dataclasses are converted."""
     if is_object(item) and is_dataclass(class_of(item)):
-        return convert(lowering, node, (item,), {})
+        return convert(lowering, node, item)
     return _deep_copied(lowering, node, item, [])
 
 
-def _copy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    (item,) = arguments
-    own = protocols.call(lowering, node, item, "__copy__") if is_object(item) else None
-    return _shallow(lowering, node, item) if own is None else own
+@handles(copy.copy)
+def _copy(lowering: Lowering, node: Any, /, x: FrontendValue) -> FrontendValue:
+    own = protocols.call(lowering, node, x, "__copy__") if is_object(x) else None
+    return _shallow(lowering, node, x) if own is None else own
 
 
-def _shallow(lowering: Lowering, node: Any, item: Any) -> Any:
+def _shallow(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
     """A copy as Python makes it where the class has no method for that."""
     item = outside.opened(lowering, item)
     _refuse_own_copies(lowering, node, item, _OF_COPIES)
@@ -176,7 +194,9 @@ _OF_COPIES = (
 """Methods by which a class says how it is pickled, and so copied."""
 
 
-def _refuse_own_copies(lowering: Lowering, node: Any, item: Any, hooks: tuple[str, ...]) -> None:
+def _refuse_own_copies(
+    lowering: Lowering, node: Any, item: FrontendValue, hooks: tuple[str, ...]
+) -> None:
     """Refuse an object whose class says by one of these methods how it is copied."""
     cls = item.cls if isinstance(item, InstanceRef) else type(getattr(item, "target", None))
     found = (vars(c)[hook] for c in cls.__mro__[:-1] for hook in hooks if hook in vars(c))
@@ -185,13 +205,15 @@ def _refuse_own_copies(lowering: Lowering, node: Any, item: Any, hooks: tuple[st
         lowering.unsupported(node, "a copy of this object is not supported", "make a new one")
 
 
-def _deepcopy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    memo = [*arguments[1:], *keywords.values()]
-    if any(item != Static(None) for item in memo):
+@handles(copy.deepcopy)
+def _deepcopy(
+    lowering: Lowering, node: Any, /, x: FrontendValue, memo: FrontendValue = Static(None)
+) -> FrontendValue:
+    if memo != Static(None):
         what = "`copy.deepcopy` with a `memo` is not supported"
         lowering.unsupported(node, what, "leave it out")
     made: _Made = []
-    copied = _deep_copied(lowering, node, arguments[0], made)
+    copied = _deep_copied(lowering, node, x, made)
     given_twice.check_items(lowering, [item for item, _ in made])
     return copied
 
@@ -200,7 +222,7 @@ _Made = list[tuple[Any, Any]]
 """What a deep copy has copied: what is in it twice is copied once."""
 
 
-def _deep_copied(lowering: Lowering, node: Any, item: Any, made: _Made) -> Any:
+def _deep_copied(lowering: Lowering, node: Any, item: FrontendValue, made: _Made) -> FrontendValue:
     if isinstance(item, TupleOf):
         copies = tuple(_deep_copied(lowering, node, i, made) for i in item.items)
         return TupleOf(copies, item.cls)
@@ -225,7 +247,7 @@ def _deep_copied(lowering: Lowering, node: Any, item: Any, made: _Made) -> Any:
                 key: _deep_copied(lowering, node, i, made) for key, i in contents.items()
             }
         elif not sequences.holds_numbers(lowering, copied):
-            if not item.storage.levels:
+            if not getattr(item, "storage", copied.storage).levels:
                 _refuse_perhaps_twice(lowering, node)
             copied = lowering.inline(node, prelude.deeply_copied, (item,))
     if isinstance(item, (Ref, ListRef, DictRef)):
@@ -233,11 +255,12 @@ def _deep_copied(lowering: Lowering, node: Any, item: Any, made: _Made) -> Any:
     return copied
 
 
-def _is_one(lowering: Lowering, node: Any, item: Any, other: Any) -> bool:
+def _is_one(lowering: Lowering, node: Any, item: FrontendValue, other: FrontendValue) -> bool:
     """Whether this is an object that was copied before."""
     if isinstance(item, ObjectRef) or isinstance(other, ObjectRef):
         return type(item) is type(other) and protocols.is_same(lowering, node, item, other)
-    if item is other or not isinstance(item, (Ref, ListRef, DictRef, InstanceRef)):
+    kinds = (Ref, ListRef, DictRef, InstanceRef)
+    if item is other or not (isinstance(item, kinds) and isinstance(other, kinds)):
         return item is other
     pairs = ((item, other), (other, item))
     if any(_may_be_in(lowering, one, two) for one, two in pairs):
@@ -255,12 +278,15 @@ def _is_one(lowering: Lowering, node: Any, item: Any, other: Any) -> bool:
     return is_one
 
 
-def _are_given(lowering: Lowering, item: Any, other: Any) -> bool:
+_InMemory: TypeAlias = Ref | ListRef | DictRef | InstanceRef
+
+
+def _are_given(lowering: Lowering, item: _InMemory, other: _InMemory) -> bool:
     """Whether two arrays or containers are the caller's, or from outside: they may be one."""
     return all(lowering.outside.is_seen(one.storage) for one in (item, other))
 
 
-def _may_be_in(lowering: Lowering, item: Any, owner: Any) -> bool:
+def _may_be_in(lowering: Lowering, item: _InMemory, owner: _InMemory) -> bool:
     """Whether this may be an item of a list whose items are not known one by one."""
     is_open = isinstance(owner, ListRef) and isinstance(lowering.contents[owner.storage], Value)
     return is_open and may_hold(owner.storage, item.storage)
@@ -274,9 +300,11 @@ def _refuse_perhaps_twice(lowering: Lowering, node: Any) -> None:
     )
 
 
-def _iter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    item, *end = arguments
-    if end:
+@handles(iter)
+def _iter(
+    lowering: Lowering, node: Any, item: FrontendValue, end: FrontendValue | None = None, /
+) -> FrontendValue:
+    if end is not None:
         lowering.unsupported(
             node, "`iter` with a value to stop at is not supported", "write a `while` loop"
         )
@@ -289,11 +317,13 @@ def _iter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return iterations.started(lowering, node, item)
 
 
-def _next(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    item, *default = arguments
+@handles(next)
+def _next(
+    lowering: Lowering, node: Any, item: FrontendValue, default: FrontendValue | None = None, /
+) -> FrontendValue:
     if class_attributes.method(lowering, item, "__next__") is not None:
-        if default:
-            return lowering.inline(node, iteration_prelude.next_or, arguments)
+        if default is not None:
+            return lowering.inline(node, iteration_prelude.next_or, (item, default))
         return protocols.call(lowering, node, item, "__next__")
     if not isinstance(item, OneShot):
         lowering.unsupported(
@@ -302,7 +332,7 @@ def _next(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     iteration, early = _partly_taken(lowering, node, item)
     count = iteration_items.length(lowering, iteration)
     if count is not None and count.known == 0:
-        return default[0] if default else lowering.raises(node, StopIteration())
+        return lowering.raises(node, StopIteration()) if default is None else default
     has_first = count is not None and lowering.builder.facts.at_least(count, 1)
     if iteration.is_reversed:
         lowering.unsupported(
@@ -336,12 +366,14 @@ _NO_FIELD = TypeError if sys.version_info >= (3, 13) else ValueError
 """What Python raises where a field of a namedtuple is replaced that it has not."""
 
 
-def _replace_fields(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    owner, *rest = arguments
+@handles(Method("_replace"))
+def _replace_fields(
+    lowering: Lowering, node: Any, owner: TupleOf, /, *rest: Any, **changes: FrontendValue
+) -> TupleOf:
     if rest:
         lowering.raises(node, TypeError("_replace() takes keyword arguments only"))
     fields: tuple[str, ...] = getattr(owner.cls, "_fields", ())
-    if not keywords.keys() <= set(fields):
+    if not changes.keys() <= set(fields):
         lowering.unsupported(
             node,
             f"`{owner.cls.__name__}` has no such field",
@@ -349,48 +381,35 @@ def _replace_fields(lowering: Lowering, node: Any, arguments: Any, keywords: Any
             python=_NO_FIELD,
         )
     items = zip(fields, owner.items, strict=True)
-    return TupleOf(tuple(keywords.get(name, item) for name, item in items), owner.cls)
+    return TupleOf(tuple(changes.get(name, item) for name, item in items), owner.cls)
 
 
-def _fields_as_dict(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+@handles(Method("_asdict"))
+def _fields_as_dict(lowering: Lowering, node: Any, owner: TupleOf, /) -> DictRef:
     storage = Storage()
-    fields = getattr(arguments[0].cls, "_fields", ())
-    lowering.contents[storage] = dict(zip(fields, arguments[0].items, strict=True))
+    fields = getattr(owner.cls, "_fields", ())
+    lowering.contents[storage] = dict(zip(fields, owner.items, strict=True))
     return DictRef(storage)
 
 
-handlers.NAMEDTUPLE_METHODS.update(_replace=_replace_fields, _asdict=_fields_as_dict)
+def _instance_of(cls: type) -> Handler:
+    def handler(
+        lowering: Lowering, node: Any, /, *given: FrontendValue, **named: Any
+    ) -> FrontendValue:
+        return construction.instantiate(lowering, node, cls, given, named)
+
+    return handler
 
 
-def _instance_of(cls: type) -> handlers.Handler:
-    return lambda lowering, node, arguments, keywords: construction.instantiate(
-        lowering, node, cls, arguments, keywords
-    )
+def _written_as(function: Any) -> Handler:
+    def handler(
+        lowering: Lowering, node: Any, /, *given: FrontendValue, **named: Any
+    ) -> FrontendValue:
+        return lowering.inline(node, function, given, named)
+
+    return handler
 
 
-def _written_as(function: Any) -> handlers.Handler:
-    return lambda lowering, node, arguments, keywords: lowering.inline(
-        node, function, arguments, keywords
-    )
-
-
-handlers.FUNCTIONS.update(
-    {cls: iterators.taking(_instance_of(own)) for cls, own in standard_classes.CLASSES.items()}
-)
-handlers.FUNCTIONS.update({f: _written_as(own) for f, own in standard_functions.FUNCTIONS.items()})
-handlers.FUNCTIONS.update(
-    {
-        super: _super,
-        setattr: _setattr,
-        object.__setattr__: _set_plainly,
-        object.__init__: _no_init,
-        iter: _iter,
-        next: _next,
-        dataclasses.replace: _replace,
-        dataclasses.fields: _fields,
-        dataclasses.asdict: _asdict,
-        dataclasses.astuple: _astuple,
-        copy.copy: _copy,
-        copy.deepcopy: _deepcopy,
-    }
-)
+_take = iterators.taking()
+enter({cls: _take(_instance_of(own)) for cls, own in standard_classes.CLASSES.items()})
+enter({callee: _written_as(own) for callee, own in standard_functions.FUNCTIONS.items()})

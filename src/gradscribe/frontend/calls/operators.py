@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 import gast
 import numpy as np
@@ -22,8 +22,9 @@ from gradscribe.frontend.memory import given_twice, outside, sequences
 from gradscribe.frontend.memory.iterators import taken
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import prelude
-from gradscribe.frontend.state import handlers, wording
+from gradscribe.frontend.state import wording
 from gradscribe.frontend.state.dependencies import depend
+from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes, instances, keyed, protocols
 from gradscribe.frontend.values import texts
@@ -31,6 +32,7 @@ from gradscribe.frontend.values.values import (
     BoundMethod,
     DictRef,
     Either,
+    FrontendValue,
     InstanceRef,
     ListRef,
     LocalFunction,
@@ -41,6 +43,7 @@ from gradscribe.frontend.values.values import (
     Storage,
     TupleOf,
     is_number,
+    known_objects,
     may_overlap,
 )
 from gradscribe.ir.affine import Affine
@@ -84,13 +87,14 @@ _COMPARISONS = frozenset(COMPARE.values())
 
 
 @raised.as_python(lambda callee, *operands: callee(*operands))
-def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
+def operate(lowering: Lowering, node: Any, callee: Any, *operands: FrontendValue) -> FrontendValue:
     """An operator on frontend values: folded if static, on tuples and lists as Python does."""
     operands = tuple(outside.opened(lowering, resolved(lowering, operand)) for operand in operands)
-    if all(isinstance(o, Static) for o in operands) and _folds(callee, operands):
+    known = known_objects(operands)
+    if known is not None and _folds(callee, known):
         special = protocols.operate(lowering, node, callee, operands)
         try:
-            return special if special is not None else Static(callee(*(o.value for o in operands)))
+            return Static(callee(*known)) if special is None else special
         except ArithmeticError:
             pass  # it raises when it runs, if it does
         except Exception as error:
@@ -99,12 +103,14 @@ def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
         found = run_time_sets.combined(lowering, callee, operands)
         return unknown.operate(lowering, node, callee, operands) if found is None else found
     if callee is operator.mod and _is_text(operands[0]):
-        return unknown.shown(lowering, *operands)
+        return unknown.shown(lowering, operands[0], operands[1])
     special = protocols.operate(lowering, node, callee, operands)
     if special is not None:
         return special
-    if callee is operator.or_ and all(isinstance(o, DictRef) for o in operands):
-        return dicts.united(lowering, *operands)
+    if callee is operator.or_:
+        first, second = operands
+        if isinstance(first, DictRef) and isinstance(second, DictRef):
+            return dicts.united(lowering, first, second)
     if any(isinstance(o, (TupleOf, ListRef)) for o in operands):
         return _structural(lowering, node, callee, operands)
     if callee in (operator.eq, operator.ne):
@@ -126,12 +132,12 @@ def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
     return lowering.apply_primitive(node, PRIMITIVES[callee], callee, operands, {})
 
 
-def _is_no_number(item: Any) -> bool:
+def _is_no_number(item: FrontendValue) -> bool:
     """Whether this is None or a string, which no number is equal to."""
     return isinstance(item, Static) and (item.value is None or isinstance(item.value, str))
 
 
-def _is_text(item: Any) -> bool:
+def _is_text(item: FrontendValue) -> TypeGuard[Static]:
     """Whether this is a string that is known."""
     return isinstance(item, Static) and isinstance(item.value, str)
 
@@ -149,24 +155,26 @@ def _equal_in_every_call(lowering: Lowering, a: Any, b: Any) -> bool | None:
     return None if known is None else known == 0
 
 
-def _integer(item: Any) -> Affine | None:
+def _integer(item: FrontendValue) -> Affine | None:
     if isinstance(item, Static):
         return Affine.of(item.value) if type(item.value) is int else None
     type_ = item.type if isinstance(item, Value) else None
     return type_.value if isinstance(type_, Scalar) else None
 
 
-def _folds(callee: Any, operands: tuple[Any, ...]) -> bool:
+def _folds(callee: Any, operands: list[Any]) -> bool:
     """Whether a static operation is computed now: anything but floating arithmetic, which
     stays in the program as the user wrote it; a number with a sign is one number."""
-    if callee is operator.neg and isinstance(operands[0].value, float):
-        return not math.isnan(operands[0].value) and type(operands[0].value) is float
-    floating = any(isinstance(o.value, (float, complex, np.generic)) for o in operands)
-    is_known = callee is not operator.mod or instances.is_folded(operands[1])  # a text asks it
+    if callee is operator.neg and isinstance(operands[0], float):
+        return not math.isnan(operands[0]) and type(operands[0]) is float
+    floating = any(isinstance(o, (float, complex, np.generic)) for o in operands)
+    is_known = callee is not operator.mod or instances.is_folded(Static(operands[1]))  # of a text
     return is_known and (callee in _COMPARISONS or not floating)
 
 
-def _structural(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...]) -> Any:
+def _structural(
+    lowering: Lowering, node: Any, callee: Any, operands: tuple[FrontendValue, ...]
+) -> FrontendValue:
     if callee is operator.mul and not any(isinstance(o, Ref) for o in operands):
         return sequences.repeated(lowering, node, *operands)
     _check_tensors(lowering, node, callee, operands)
@@ -190,7 +198,9 @@ def _structural(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any,
     )
 
 
-def _check_tensors(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...]) -> None:
+def _check_tensors(
+    lowering: Lowering, node: Any, callee: Any, operands: tuple[FrontendValue, ...]
+) -> None:
     """Tensors do not compute with namedtuples, as the pair that their `max(axis)` gives."""
     pairs = [o.cls for o in operands if isinstance(o, TupleOf) and o.cls is not tuple]
     if pairs and any(tensors.is_tensor(lowering, operand) for operand in operands):
@@ -211,7 +221,7 @@ def _never_equal(a: Any, b: Any) -> bool:
     return len(kinds) == 2 and kinds <= {ListRef, TupleOf, *constants}
 
 
-def _compare_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) -> Any:
+def _compare_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) -> FrontendValue:
     result: Any = Static(len(a) == len(b))
     if len(a) == len(b):
         for x, y in zip(a, b, strict=True):
@@ -222,7 +232,10 @@ def _compare_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) 
     return operate(lowering, node, operator.not_, result) if callee is operator.ne else result
 
 
-def _is_equal(lowering: Lowering, node: Any, item: Any, other: Any) -> Any:
+@handles(prelude.is_equal)
+def _is_equal(
+    lowering: Lowering, node: Any, /, item: FrontendValue, other: FrontendValue
+) -> FrontendValue:
     """Whether Python takes two items of containers for the same: one object is, whatever it says
     of itself (NaN is not equal to itself); else what the comparison gives must be a truth value."""
     if _is_one(item, other):
@@ -231,20 +244,13 @@ def _is_equal(lowering: Lowering, node: Any, item: Any, other: Any) -> Any:
     return as_flag(lowering, lowering.value(part)) if isinstance(part, Ref) else part
 
 
-def _is_one(item: Any, other: Any) -> bool:
+def _is_one(item: FrontendValue, other: FrontendValue) -> bool:
     """Whether two items are one object, as far as that is known."""
     if isinstance(item, Static) and isinstance(other, Static):
         return item.value is other.value
     if isinstance(item, InstanceRef) and isinstance(other, InstanceRef):
         return item.storage is other.storage
     return item is other
-
-
-def _equal_items(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return _is_equal(lowering, node, *arguments)
-
-
-handlers.FUNCTIONS[prelude.is_equal] = _equal_items
 
 
 _STRICT = {
@@ -255,7 +261,7 @@ _STRICT = {
 }
 
 
-def _order_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) -> Any:
+def _order_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) -> FrontendValue:
     """The order of tuples: that of the first items that differ."""
     if not a or not b:
         return Static(callee(len(a), len(b)))
@@ -266,14 +272,14 @@ def _order_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) ->
     return operate(lowering, node, operator.or_, strictly, after)
 
 
-def _is_true(item: Any) -> bool:
+def _is_true(item: FrontendValue) -> bool:
     return isinstance(item, Static) and isinstance(item.value, _TRUTHS) and bool(item.value)
 
 
 _TRUTHS = (bool, np.bool_)
 
 
-def truth(lowering: Lowering, item: Any) -> bool | Value:
+def truth(lowering: Lowering, item: FrontendValue) -> bool | Value:
     """The truth value: known, or as an IR value that Python tests at run time."""
     if isinstance(item, Either):
         found = for_each_kind(lowering, None, (item,), lambda one: _flag(lowering, one))
@@ -297,12 +303,12 @@ def truth(lowering: Lowering, item: Any) -> bool | Value:
     return lowering.value(item)
 
 
-def _flag(lowering: Lowering, item: Any) -> Any:
+def _flag(lowering: Lowering, item: FrontendValue) -> FrontendValue:
     known = truth(lowering, item)
     return Static(known) if isinstance(known, bool) else as_flag(lowering, known)
 
 
-def _truth_of_object(lowering: Lowering, item: Any) -> bool | Value:
+def _truth_of_object(lowering: Lowering, item: FrontendValue) -> bool | Value:
     for name in ("__bool__", "__len__"):
         found = protocols.call(lowering, None, item, name)
         if found is not None:
@@ -313,7 +319,7 @@ def _truth_of_object(lowering: Lowering, item: Any) -> bool | Value:
     return bool(item.value) if isinstance(item, Static) else True
 
 
-def compare(lowering: Lowering, node: Any, op: Any, left: Any, right: Any) -> Any:
+def compare(lowering: Lowering, node: Any, op: Any, left: Any, right: Any) -> FrontendValue:
     """One comparison."""
     if isinstance(op, (gast.Is, gast.IsNot)):
         return _identity(lowering, node, isinstance(op, gast.Is), left, right)
@@ -323,7 +329,7 @@ def compare(lowering: Lowering, node: Any, op: Any, left: Any, right: Any) -> An
     return operate(lowering, node, COMPARE[type(op)], left, right)
 
 
-def _identity(lowering: Lowering, node: Any, wanted: bool, left: Any, right: Any) -> Any:
+def _identity(lowering: Lowering, node: Any, wanted: bool, left: Any, right: Any) -> FrontendValue:
     """`is`, `is not`: known, but for opaque objects and run-time flags."""
     callee = operator.is_ if wanted else operator.is_not
     if unknown.is_opaque(left) or unknown.is_opaque(right):
@@ -343,7 +349,7 @@ def _identity(lowering: Lowering, node: Any, wanted: bool, left: Any, right: Any
     return found if wanted else operate(lowering, node, operator.not_, found)
 
 
-def _may_be_none(lowering: Lowering, node: Any, item: Any) -> bool:
+def _may_be_none(lowering: Lowering, node: Any, item: FrontendValue) -> bool:
     """Whether this may be an item of a list in which there is None still (`[None] * n`)."""
     if not lowering.nesting.holds_none:
         return False
@@ -385,7 +391,9 @@ def _may_be_one(lowering: Lowering, left: Storage, right: Storage) -> bool:
     return is_kept or may_overlap(left, right)
 
 
-def membership(lowering: Lowering, node: Any, wanted: bool, item: Any, container: Any) -> Any:
+def membership(
+    lowering: Lowering, node: Any, wanted: bool, item: FrontendValue, container: FrontendValue
+) -> FrontendValue:
     """`item in container`, or `item not in container` where that is wanted."""
     found = _contains(lowering, node, item, container)
     if isinstance(found, bool):
@@ -394,7 +402,7 @@ def membership(lowering: Lowering, node: Any, wanted: bool, item: Any, container
 
 
 @raised.as_python(lambda item, container: item in container)
-def _contains(lowering: Lowering, node: Any, item: Any, container: Any) -> Any:
+def _contains(lowering: Lowering, node: Any, item: FrontendValue, container: FrontendValue) -> Any:
     """A bool where it is known, else a frontend value."""
     container = keyed.by_computed_key(lowering, container, item) or container
     found = protocols.call(lowering, node, container, "__contains__", item)
@@ -407,7 +415,7 @@ def _contains(lowering: Lowering, node: Any, item: Any, container: Any) -> Any:
     if isinstance(container, Static) and isinstance(container.value, (set, frozenset)):
         keyed.refuse_unhashable(lowering, node, item)
     if class_attributes.method(lowering, container, "__iter__") is not None:
-        container = lowering.listed(node, (container,), {})
+        container = lowering.listed(node, container)
     if isinstance(container, Static) and isinstance(item, Static):
         try:
             return item.value in container.value
@@ -437,7 +445,9 @@ def _contains(lowering: Lowering, node: Any, item: Any, container: Any) -> Any:
 _KNOWN_CONTAINERS = (set, frozenset, range, tuple)
 
 
-def _is_one_of(lowering: Lowering, node: Any, item: Any, items: tuple[Any, ...]) -> Any:
+def _is_one_of(
+    lowering: Lowering, node: Any, item: FrontendValue, items: tuple[FrontendValue, ...]
+) -> bool:
     result: Any = Static(False)
     for other in items:
         part = _is_equal(lowering, node, item, other)

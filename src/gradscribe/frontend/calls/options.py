@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.values.values import Static
+from gradscribe.frontend.values.values import FrontendValue, Static
 from gradscribe.ir.core import Method
 from gradscribe.ir.probing import probe
 
@@ -29,7 +29,7 @@ _WITHOUT_EFFECT: Mapping[str, tuple[Any, ...] | None] = {
 
 
 def essential(
-    callee: Any, signature: inspect.Signature, variant: Any, keywords: dict[str, Any]
+    callee: Any, signature: inspect.Signature, variant: Any, keywords: dict[str, FrontendValue]
 ) -> dict[str, Any]:
     """The keywords of a call without those that have no effect, and are none of the parameters that
     the signature, or a function that stands for other calls, has."""
@@ -44,14 +44,14 @@ def essential(
     return {name: item for name, item in keywords.items() if name not in dropped}
 
 
-def says_how_it_lies(callee: Any, keywords: dict[str, Any]) -> bool:
+def says_how_it_lies(callee: Any, keywords: dict[str, FrontendValue]) -> bool:
     """Whether a call asks for an array that need not lie in C order."""
     order = keywords.get("order", Static("C"))
     is_kept = order == Static("K") and callee == Method("copy")
     return _is_of_numpy(callee) and (is_kept or order in (Static("F"), Static("A")))
 
 
-def says_c_order(callee: Any, keywords: dict[str, Any]) -> bool:
+def says_c_order(callee: Any, keywords: dict[str, FrontendValue]) -> bool:
     """Whether a call asks for an array in C order that would else lie as its argument does."""
     keeps_order = isinstance(callee, np.ufunc) or callee in _KEEPING_ORDER
     return keeps_order and keywords.get("order") == Static("C")
@@ -66,7 +66,7 @@ _KEEPING_ORDER = (
 _LAYOUTS = (Static("C"), Static("F"))
 
 
-def _may_give_its_argument(callee: Any, keywords: dict[str, Any]) -> bool:
+def _may_give_its_argument(callee: Any, keywords: dict[str, FrontendValue]) -> bool:
     """Whether a conversion gives the very array that it is given, where that is as wanted."""
     if callee in (np.asarray, np.asanyarray):
         return True
@@ -81,7 +81,7 @@ def _is_of_numpy(callee: Any) -> bool:
     return str(probe(callee, "__module__", "")).startswith("numpy")
 
 
-def _has_no_effect(name: str, item: Any) -> bool:
+def _has_no_effect(name: str, item: FrontendValue) -> bool:
     if name not in _WITHOUT_EFFECT or not isinstance(item, Static):
         return False
     values = _WITHOUT_EFFECT[name]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import FrontendValue
 from gradscribe.ir.core import Operand, Operation, Value
 from gradscribe.ir.types import Scalar
 from gradscribe.primitives.control import CONSTANT
@@ -60,7 +61,7 @@ def _kind(item: Any) -> str:
     return np.dtype(type_.dtype).kind if isinstance(type_, Scalar) and type_.weak else ""
 
 
-def _is_nonnegative(lowering: Lowering, item: Any, steps: int = _STEPS) -> bool:
+def _is_nonnegative(lowering: Lowering, item: FrontendValue, steps: int = _STEPS) -> bool:
     """Whether a number is known not to be negative."""
     if not isinstance(item, Value):
         return isinstance(item, (int, float)) and item >= 0
@@ -83,13 +84,13 @@ def _is_nonnegative(lowering: Lowering, item: Any, steps: int = _STEPS) -> bool:
     )
 
 
-def _given(lowering: Lowering, made: Operation, part: Any) -> Any:
+def _given(lowering: Lowering, made: Operation, part: Any) -> FrontendValue:
     """What an operation is given: a value, or a number that is known."""
     given = made.operands[part.index] if isinstance(part, Operand) else part
     return _constant(lowering, given)
 
 
-def _constant(lowering: Lowering, item: Any) -> Any:
+def _constant(lowering: Lowering, item: FrontendValue) -> FrontendValue:
     """The number that a value is, where the program says so; else the value."""
     made = lowering.builder.definition(item) if isinstance(item, Value) else None
     return made.attributes["value"] if made and made.primitive is CONSTANT else item

@@ -7,13 +7,14 @@ given nothing to run over is that one alone.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from gradscribe.frontend.objects import construction
 from gradscribe.frontend.opaque import unknown
-from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.handlers import Handler, enter
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Static
+from gradscribe.frontend.values.values import FrontendValue, Static
 
 
 class Progress:
@@ -36,7 +37,7 @@ class Progress:
     def __iter__(self) -> Any:
         return map(self._shown, self.iterable)
 
-    def _shown(self, item: Any) -> Any:
+    def _shown(self, item: FrontendValue) -> FrontendValue:
         self.bar.update()
         return item
 
@@ -46,7 +47,7 @@ class Progress:
     def __bool__(self) -> bool:
         return bool(self.iterable)
 
-    def __contains__(self, item: Any) -> bool:
+    def __contains__(self, item: FrontendValue) -> bool:
         return item in self.iterable
 
     def __enter__(self) -> Progress:
@@ -55,19 +56,19 @@ class Progress:
     def __exit__(self, *raised: Any) -> None:
         self.bar.close()
 
-    def set_description(self, *given: Any, **options: Any) -> None:
+    def set_description(self, *given: FrontendValue, **options: Any) -> None:
         self.bar.set_description(*given, **options)
 
-    def set_description_str(self, *given: Any, **options: Any) -> None:
+    def set_description_str(self, *given: FrontendValue, **options: Any) -> None:
         self.bar.set_description_str(*given, **options)
 
-    def set_postfix(self, *given: Any, **options: Any) -> None:
+    def set_postfix(self, *given: FrontendValue, **options: Any) -> None:
         self.bar.set_postfix(*given, **options)
 
-    def set_postfix_str(self, *given: Any, **options: Any) -> None:
+    def set_postfix_str(self, *given: FrontendValue, **options: Any) -> None:
         self.bar.set_postfix_str(*given, **options)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> FrontendValue:
         return getattr(self.bar, name)
 
 
@@ -78,19 +79,19 @@ def _length(iterable: Any) -> Any:
         return None
 
 
-def _bar(lowering: Lowering, node: Any, callee: Any, arguments: Any, keywords: Any) -> Any:
-    over = arguments[0] if arguments else keywords.get("iterable", Static(None))
-    if over == Static(None):
-        return unknown.call(lowering, node, callee, arguments, keywords)
-    given = (Static(callee), *arguments)
-    return construction.instantiate(lowering, node, Progress, given, keywords)
+def _bar(name: str) -> Handler:
+    def handler(
+        lowering: Lowering, node: Any, /, *given: FrontendValue, **options: FrontendValue
+    ) -> FrontendValue:
+        module, _, cls = name.partition(":")
+        made = getattr(sys.modules[module], cls)
+        over = given[0] if given else options.get("iterable", Static(None))
+        if over == Static(None):
+            return unknown.call(lowering, node, made, given, options)
+        return construction.instantiate(lowering, node, Progress, (Static(made), *given), options)
+
+    return handler
 
 
-handlers.CLASSES.update(
-    {
-        "tqdm.std:tqdm": _bar,
-        "tqdm.asyncio:tqdm_asyncio": _bar,
-        "tqdm.auto:tqdm": _bar,
-        "tqdm.notebook:tqdm_notebook": _bar,
-    }
-)
+_CLASSES = ("std:tqdm", "asyncio:tqdm_asyncio", "auto:tqdm", "notebook:tqdm_notebook")
+enter({f"tqdm.{name}": _bar(f"tqdm.{name}") for name in _CLASSES})

@@ -18,7 +18,7 @@ from gradscribe.frontend.containers.subscripts import read_item
 from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.opaque import foreign, trial_calls, unknown
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Ref, Static, TupleOf
+from gradscribe.frontend.values.values import FrontendValue, Ref, Static, TupleOf
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Method
 from gradscribe.ir.generators import RandomGenerator
@@ -60,9 +60,9 @@ def draw(
     node: Any,
     cls: type,
     callee: Any,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> Any:
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue:
     """A call of a generator's method. callee: the function; or a `Method`, the generator then
     being the first argument."""
     return _drawn(lowering, _Draw(node, cls, callee, arguments, keywords))
@@ -75,8 +75,8 @@ class _Draw:
     node: Any
     cls: type
     callee: Any
-    arguments: tuple[Any, ...]
-    keywords: dict[str, Any]
+    arguments: tuple[FrontendValue, ...]
+    keywords: dict[str, FrontendValue]
 
     @property
     def name(self) -> str:
@@ -92,7 +92,7 @@ class _Draw:
         return isinstance(self.callee, Method)
 
 
-def _drawn(lowering: Lowering, call: _Draw) -> Any:
+def _drawn(lowering: Lowering, call: _Draw) -> FrontendValue:
     if call.name == "shuffle":
         return _shuffle(lowering, call)
     if call.keywords.get("out", Static(None)) != Static(None):
@@ -105,7 +105,7 @@ def _drawn(lowering: Lowering, call: _Draw) -> Any:
     return foreign.leading(lowering, found, call.given) if is_given else found
 
 
-def _fill(lowering: Lowering, call: _Draw) -> Any:
+def _fill(lowering: Lowering, call: _Draw) -> FrontendValue:
     """`random(out=x)`, as the store of as many numbers: what it draws is the same."""
     target, name = call.keywords["out"], call.name
     if name not in _FILLING or "size" in call.keywords or not isinstance(target, Ref):
@@ -118,12 +118,12 @@ def _fill(lowering: Lowering, call: _Draw) -> Any:
     return target
 
 
-def _shuffle(lowering: Lowering, call: _Draw) -> Any:
+def _shuffle(lowering: Lowering, call: _Draw) -> FrontendValue:
     """`shuffle(x)`, as the store of a permutation: what it draws is the same."""
     target = call.arguments[-1]
     type_ = lowering.value(target).type if isinstance(target, Ref) else None
     is_vector = isinstance(type_, Array) and type_.rank == 1
-    if call.cls is random.Random or call.keywords or not is_vector:
+    if not isinstance(target, Ref) or call.cls is random.Random or call.keywords or not is_vector:
         lowering.unsupported(
             call.node,
             "`shuffle` of this value is not supported",
@@ -136,7 +136,7 @@ def _shuffle(lowering: Lowering, call: _Draw) -> Any:
     return Static(None)
 
 
-def _permuted(lowering: Lowering, call: _Draw) -> Any:
+def _permuted(lowering: Lowering, call: _Draw) -> FrontendValue:
     """`permutation(x)` of an array, by a permutation of its indices: what it draws is the same."""
     *generator, x = call.arguments
     length, *_ = shape_of(lowering, x).items
@@ -194,10 +194,10 @@ def _shape(lowering: Lowering, size: Any) -> Any:
     return lowering.value(size).type
 
 
-def _sample(lowering: Lowering, call: _Draw, size: Any) -> Any:
+def _sample(lowering: Lowering, call: _Draw, size: Any) -> FrontendValue:
     """What the method draws, for small arguments, from a generator of our own."""
 
-    def plain(item: Any) -> Any:
+    def plain(item: FrontendValue) -> Any:
         if item is size and size is not None:
             shape = _shape(lowering, size)
             if isinstance(shape, Tuple):

@@ -39,6 +39,7 @@ from gradscribe.frontend.structures.instances import new_instance
 from gradscribe.frontend.structures.structures import Opened, TooLargeError, opened, rebuilt
 from gradscribe.frontend.values.values import (
     DictRef,
+    FrontendValue,
     ListRef,
     LocalFunction,
     Ref,
@@ -66,7 +67,7 @@ _LEAVES = 500
 """Of how many numbers and arrays these may be made."""
 
 
-def call(lowering: Lowering, node: Any, frame: Frame) -> Any:
+def call(lowering: Lowering, node: Any, frame: Frame) -> FrontendValue:
     """Call the function of a new frame, which is known to be recursive; its return value."""
     given = Given(lowering, node, frame, frozenset(), {})
     if lowering.nesting.enclosed is not None:
@@ -85,7 +86,7 @@ def call(lowering: Lowering, node: Any, frame: Frame) -> Any:
             lowering.recursion.forget(found)
 
 
-def _call(lowering: Lowering, node: Any, frame: Frame, given: Given) -> Any:
+def _call(lowering: Lowering, node: Any, frame: Frame, given: Given) -> FrontendValue:
     definitions = lowering.recursion.definitions
     definition = definitions.get(given.key)
     if definition is None:
@@ -161,7 +162,7 @@ class Given:
     def location(self) -> Location | None:
         return _location(self.lowering, self.node, self.frame)
 
-    def call(self, definition: Definition, result: Result) -> Any:
+    def call(self, definition: Definition, result: Result) -> FrontendValue:
         """Emit the call."""
         lowering, bounds = self.lowering, dict(self.bounds)
         captured = _captured(lowering, definition.captured.values())
@@ -296,7 +297,7 @@ def _lower(
 
 
 def _shared(
-    lowering: Lowering, item: Any, entered: dict[Storage, Any], leaves: Sequence[Value]
+    lowering: Lowering, item: FrontendValue, entered: dict[Storage, Any], leaves: Sequence[Value]
 ) -> tuple[int | None, ...]:
     """The leaves that a result may share memory with."""
     numbers = {leaf: number for number, leaf in enumerate(leaves)}
@@ -361,7 +362,7 @@ class Enclosed:
             if isinstance(self._inner.contents.get(storage), Value):
                 yield storage.name or "a list", ListRef(storage)
 
-    def take(self, key: Any, value: Any, path: AccessPath, name: str) -> Any:
+    def take(self, key: Any, value: Any, path: AccessPath, name: str) -> FrontendValue:
         """Have the function get a variable from outside, as a further parameter."""
         self._definition.captured[key] = (value, path, name)
         (given,) = _captured(self._around, [(value, path, name)])
@@ -382,7 +383,7 @@ class Enclosed:
 
 def _item(
     lowering: Lowering, tree: Tree, leaves: Iterator[Value], overlaps: frozenset[Storage]
-) -> Any:
+) -> FrontendValue:
     """The frontend value of a result, which may share memory with the arguments."""
     if isinstance(tree, Leaf):
         return lowering.wrap(next(leaves), overlaps)

@@ -184,7 +184,7 @@ def take_over(
     if isinstance(owner, Ref):
         store(lowering, given.node, owner, lowering.wrap(contents))
     elif isinstance(owner, ListRef):
-        take_items(lowering, given.node, (owner, contents), {})
+        take_items(lowering, given.node, owner, contents)
         if not levels and not sequences.holds_numbers(lowering, owner):
             reached = {one for other in given.storages | captured for one in other.reached}
             owner.storage.holds |= reached - {owner.storage}

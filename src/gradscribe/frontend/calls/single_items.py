@@ -8,12 +8,14 @@ from gradscribe.frontend.calls import application
 from gradscribe.frontend.containers.subscripts import cut, read_item
 from gradscribe.frontend.kinds import tensors
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Ref, Static, TupleOf
+from gradscribe.frontend.values.values import FrontendValue, Ref, Static, TupleOf
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.types import Array
 
 
-def number_of(lowering: Lowering, node: Any, array: Any, index: tuple[Any, ...] = ()) -> Any:
+def number_of(
+    lowering: Lowering, node: Any, array: FrontendValue, index: tuple[Any, ...] = ()
+) -> FrontendValue:
     """The item as a number of the array's dtype. index: of an item of more, one integer for each
     axis."""
     if isinstance(array, Ref):
@@ -26,12 +28,14 @@ def number_of(lowering: Lowering, node: Any, array: Any, index: tuple[Any, ...] 
     return cut(lowering, array) if may_be_tensor(lowering, array) else array
 
 
-def may_be_tensor(lowering: Lowering, item: Any) -> bool:
+def may_be_tensor(lowering: Lowering, item: FrontendValue) -> bool:
     """Whether an item is a Tensor, or a number that may be one without axes."""
     return tensors.is_tensor(lowering, item) if isinstance(item, Ref) else lowering.has_tensors
 
 
-def item(lowering: Lowering, node: Any, array: Any, index: tuple[Any, ...]) -> Any:
+def item(
+    lowering: Lowering, node: Any, array: FrontendValue, index: tuple[Any, ...]
+) -> FrontendValue:
     """The item as a number of Python."""
     number = number_of(lowering, node, array, index)
     rest = index if isinstance(number, Ref) else ()

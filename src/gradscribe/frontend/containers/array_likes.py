@@ -14,7 +14,7 @@ from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.indices import as_array
 from gradscribe.frontend.values.iterations import Range
-from gradscribe.frontend.values.values import ListRef, OneShot, Ref, Static, TupleOf
+from gradscribe.frontend.values.values import FrontendValue, ListRef, OneShot, Ref, Static, TupleOf
 from gradscribe.ir.core import Method, Primitive, Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Scalar, Sequence, Tuple
@@ -56,7 +56,9 @@ def converted(
     return found
 
 
-def with_arrays(lowering: Lowering, node: Any, operands: tuple[Any, ...]) -> tuple[Any, ...] | None:
+def with_arrays(
+    lowering: Lowering, node: Any, operands: tuple[FrontendValue, ...]
+) -> tuple[Any, ...] | None:
     """The operands of an operator of which one is an array or a number of NumPy's, arrays in place
     of lists; None if none is."""
     if not any(isinstance(operand, Ref) or is_of_numpy(operand) for operand in operands):
@@ -72,7 +74,7 @@ def is_of_numpy(operand: Any) -> bool:
     return isinstance(type_, Scalar) and not type_.weak
 
 
-def _counted(lowering: Lowering, node: Any, item: Any) -> Any:
+def _counted(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
     """A range as the array of its numbers."""
     if not isinstance(item, Range):
         return item
@@ -80,19 +82,19 @@ def _counted(lowering: Lowering, node: Any, item: Any) -> Any:
     return lowering.call(node, Static(np.flip), (numbers,), {}) if item.reversed else numbers
 
 
-def _as_array(lowering: Lowering, node: Any, item: Any) -> Any:
+def _as_array(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
     if not isinstance(item, (ListRef, TupleOf)):
         return _refuse_iterator(lowering, node, item)
     return as_array(lowering, node, item)
 
 
-def _refuse_iterator(lowering: Lowering, node: Any, item: Any) -> Any:
+def _refuse_iterator(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
     if isinstance(item, OneShot):
         lowering.unsupported(node, "NumPy takes no iterator", "make a list of it: `list(…)`")
     return item
 
 
-def _items_as_arrays(lowering: Lowering, node: Any, item: Any) -> Any:
+def _items_as_arrays(lowering: Lowering, node: Any, item: FrontendValue) -> Any:
     """A tuple or list of arrays, some of which are given as lists, or an array of them."""
     if isinstance(item, tuple):  # positional arguments
         return tuple(_as_array(lowering, node, below) for below in item)
@@ -106,13 +108,13 @@ def _items_as_arrays(lowering: Lowering, node: Any, item: Any) -> Any:
     return TupleOf(tuple(_as_array(lowering, node, below) for below in items))
 
 
-def _is_list_of_lists(lowering: Lowering, item: Any) -> bool:
+def _is_list_of_lists(lowering: Lowering, item: FrontendValue) -> bool:
     contents = lowering.contents[item.storage] if isinstance(item, ListRef) else None
     type_ = contents.type if isinstance(contents, Value) else None
     return isinstance(type_, Sequence) and isinstance(type_.item, (Sequence, Tuple))
 
 
-def _counted_arrays(lowering: Lowering, node: Any, item: Any) -> Any:
+def _counted_arrays(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
     """A tuple of arrays, as many as there are in the specializing call."""
     if not isinstance(item, (Ref, ListRef)):
         return item

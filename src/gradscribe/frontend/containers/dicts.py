@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import operator
-from collections.abc import Callable
 from typing import Any
 
 from gradscribe.frontend.containers.keyed_dicts import new_dict as made_here
-from gradscribe.frontend.containers.lists import LIST_METHODS
 from gradscribe.frontend.containers.stores import give_items, store_item
 from gradscribe.frontend.memory import iterators, outside
+from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import keyed, protocols
-from gradscribe.frontend.values.values import DictRef, ListRef, ObjectRef, Static, Storage, TupleOf
+from gradscribe.frontend.values.values import (
+    DictRef,
+    FrontendValue,
+    ObjectRef,
+    Static,
+    Storage,
+    TupleOf,
+)
 from gradscribe.ir.probing import has
-
-Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
 
 
 def new_dict(lowering: Lowering, items: dict[Any, Any], name: str = "") -> DictRef:
@@ -26,7 +31,11 @@ def new_dict(lowering: Lowering, items: dict[Any, Any], name: str = "") -> DictR
     return DictRef(storage)
 
 
-def dict_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+@handles(dict, collections.OrderedDict)
+@iterators.taking()
+def _dict(
+    lowering: Lowering, node: Any, /, *arguments: FrontendValue, **keywords: FrontendValue
+) -> FrontendValue:
     """`dict(…)`: of a dict, of pairs, of keywords."""
     if len(arguments) == 1 and keyed.is_keyed(arguments[0]):
         made = protocols.call(lowering, node, arguments[0], "copy")
@@ -49,9 +58,11 @@ def united(lowering: Lowering, first: DictRef, second: DictRef) -> DictRef:
     return new_dict(lowering, operator.or_(*items))
 
 
-def keys_with(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+@handles(dict.fromkeys)
+def _of_keys(
+    lowering: Lowering, node: Any, keys: FrontendValue, value: FrontendValue = Static(None), /
+) -> FrontendValue:
     """`dict.fromkeys(keys, value)`."""
-    keys, value = (*arguments, Static(None))[:2]
     pairs = [(key, value) for key in lowering.unpacked(node, keys)]
     return made_here(lowering, node, pairs)
 
@@ -74,10 +85,10 @@ def _pairs(lowering: Lowering, node: Any, source: Any) -> list[tuple[Any, Any]]:
     if isinstance(source, ObjectRef) and has(type(source.target), "keys"):
         what = f"a dict is made of the items of a `{type(source.target).__name__}` here"
         lowering.unsupported(node, what, "enter its items one by one, or pass in a dict")
-    pairs = [tuple(lowering.unpacked(node, pair)) for pair in lowering.unpacked(node, source)]
-    if any(len(pair) != 2 for pair in pairs):
+    rows = [lowering.unpacked(node, row) for row in lowering.unpacked(node, source)]
+    if any(len(row) != 2 for row in rows):
         lowering.raises(node, ValueError("a dict is made of pairs"))
-    return pairs
+    return [(key, item) for key, item in rows]
 
 
 def _fill(lowering: Lowering, node: Any, owner: DictRef, source: Any) -> None:
@@ -93,17 +104,33 @@ def _fill(lowering: Lowering, node: Any, owner: DictRef, source: Any) -> None:
 
 def delete_key(lowering: Lowering, node: Any, owner: DictRef, key: Any) -> None:
     """`del owner[key]`."""
-    _pop(lowering, node, (owner, key), {})
+    _pop(lowering, node, owner, key)
 
 
-def _view(kind: str) -> Handler:
-    """`keys`, `values` and `items`."""
-    return lambda lowering, node, arguments, keywords: outside.view_of(lowering, arguments[0], kind)
+@handles(dict.keys)
+def _keys(lowering: Lowering, node: Any, owner: DictRef, /) -> FrontendValue:
+    return outside.view_of(lowering, owner, "keys")
 
 
-def _get(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    owner, key, *given = arguments
-    default = given[0] if given else Static(None)
+@handles(dict.values)
+def _values(lowering: Lowering, node: Any, owner: DictRef, /) -> FrontendValue:
+    return outside.view_of(lowering, owner, "values")
+
+
+@handles(dict.items)
+def _items(lowering: Lowering, node: Any, owner: DictRef, /) -> FrontendValue:
+    return outside.view_of(lowering, owner, "items")
+
+
+@handles(dict.get)
+def _get(
+    lowering: Lowering,
+    node: Any,
+    owner: DictRef,
+    key: FrontendValue,
+    default: FrontendValue = Static(None),
+    /,
+) -> FrontendValue:
     items = keyed.by_computed_key(lowering, owner, key)
     if items is not None:
         return protocols.call(lowering, node, items, "get", key, default)
@@ -112,30 +139,50 @@ def _get(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     )
 
 
-def update(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    owner, *sources = arguments
+@handles(dict.update)
+def update(
+    lowering: Lowering,
+    node: Any,
+    owner: DictRef,
+    /,
+    *sources: FrontendValue,
+    **keywords: FrontendValue,
+) -> Static:
     for source in (*sources, new_dict(lowering, keywords)):
         _fill(lowering, node, owner, source)
     return Static(None)
 
 
-def _setdefault(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    owner, key, *given = arguments
+@handles(dict.setdefault)
+def _setdefault(
+    lowering: Lowering,
+    node: Any,
+    owner: DictRef,
+    key: FrontendValue,
+    default: FrontendValue = Static(None),
+    /,
+) -> FrontendValue:
     known = keyed.known_key(lowering, node, owner, key)
-    default = given[0] if given else Static(None)
     contents = lowering.items_in(owner.storage)
     if known not in contents:
         give_items(lowering, node, owner, contents | {known: default})
     return lowering.items_in(owner.storage)[known]
 
 
-def _pop(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    owner, key, *given = arguments
+@handles(dict.pop)
+def _pop(
+    lowering: Lowering,
+    node: Any,
+    owner: DictRef,
+    key: FrontendValue,
+    default: FrontendValue | None = None,
+    /,
+) -> FrontendValue:
     known = keyed.known_key(lowering, node, owner, key)
     contents = lowering.items_in(owner.storage)
     if known not in contents:
-        if given:
-            return given[0]
+        if default is not None:
+            return default
         lowering.raises(node, KeyError(known), f"the dict has no key {known!r}")
     rest = dict(contents)
     item = rest.pop(known)
@@ -143,35 +190,22 @@ def _pop(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return item
 
 
-def _pop_last(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+@handles(dict.popitem)
+def _pop_last(lowering: Lowering, node: Any, owner: DictRef, /) -> TupleOf:
     """`popitem`."""
-    (owner,) = arguments
     contents = lowering.items_in(owner.storage)
     if not contents:
         lowering.raises(node, KeyError("popitem(): dictionary is empty"))
     key = next(reversed(contents))
-    return TupleOf((Static(key), _pop(lowering, node, (owner, Static(key)), {})))
+    return TupleOf((Static(key), _pop(lowering, node, owner, Static(key))))
 
 
-def _copy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return new_dict(lowering, dict(lowering.items_in(arguments[0].storage)))
+@handles(dict.copy)
+def _copy(lowering: Lowering, node: Any, owner: DictRef, /) -> DictRef:
+    return new_dict(lowering, dict(lowering.items_in(owner.storage)))
 
 
-def _clear(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    give_items(lowering, node, arguments[0], {})
+@handles(dict.clear)
+def _clear(lowering: Lowering, node: Any, owner: DictRef, /) -> Static:
+    give_items(lowering, node, owner, {})
     return Static(None)
-
-
-DICT_METHODS: dict[str, Handler] = {
-    "items": _view("items"),
-    "values": _view("values"),
-    "keys": _view("keys"),
-    "get": _get,
-    "update": update,
-    "setdefault": _setdefault,
-    "pop": _pop,
-    "popitem": _pop_last,
-    "copy": _copy,
-    "clear": _clear,
-}
-METHODS_OF: dict[type, dict[str, Handler]] = {ListRef: LIST_METHODS, DictRef: DICT_METHODS}

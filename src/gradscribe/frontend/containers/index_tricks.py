@@ -8,11 +8,20 @@ import numpy as np
 
 from gradscribe.frontend.memory.sequences import known_items, new_list
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import ListRef, ObjectRef, Ref, Static, TupleOf
+from gradscribe.frontend.values.values import (
+    FrontendValue,
+    ListRef,
+    ObjectRef,
+    Ref,
+    Static,
+    TupleOf,
+)
 from gradscribe.ir.types import Array, Scalar
 
 
-def joined(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
+def joined(
+    lowering: Lowering, node: Any, owner: FrontendValue, index: FrontendValue
+) -> FrontendValue | None:
     """What the index makes, where `owner` is one of those; else None."""
     trick = _object(owner)
     if trick is np.mgrid or trick is np.ogrid:
@@ -32,7 +41,7 @@ def joined(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
     return lowering.call(node, Static(joining), (TupleOf(tuple(parts)),), {})
 
 
-def _grid(lowering: Lowering, node: Any, index: Any, is_open: bool) -> Any:
+def _grid(lowering: Lowering, node: Any, index: FrontendValue, is_open: bool) -> FrontendValue:
     """`np.mgrid[…]` and `np.ogrid[…]`: the coordinates of the points between the slices."""
     if isinstance(index, slice):
         return _part(lowering, node, index)
@@ -45,12 +54,12 @@ def _grid(lowering: Lowering, node: Any, index: Any, is_open: bool) -> Any:
     return grids if is_open else lowering.call(node, Static(np.stack), (grids,), {})
 
 
-def _with_axis(lowering: Lowering, part: Any) -> Any:
+def _with_axis(lowering: Lowering, part: Any) -> FrontendValue:
     """A number as the list of it; arrays and lists as they are."""
     return part if isinstance(part, (Ref, ListRef)) else new_list(lowering, (part,))
 
 
-def _object(owner: Any) -> Any:
+def _object(owner: FrontendValue) -> Any:
     """The Python object that a frontend value stands for, if it does."""
     if isinstance(owner, ObjectRef):
         return owner.target
@@ -60,7 +69,7 @@ def _object(owner: Any) -> Any:
 _JOINING = ((np.r_, np.concatenate), (np.c_, np.column_stack))
 
 
-def _part(lowering: Lowering, node: Any, part: Any) -> Any:
+def _part(lowering: Lowering, node: Any, part: Any) -> FrontendValue:
     """A slice as the range that it stands for: of so many points, if its step is imaginary."""
     if not isinstance(part, slice):
         return part

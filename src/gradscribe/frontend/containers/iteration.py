@@ -15,6 +15,7 @@ from gradscribe.frontend.kinds.raised import as_python, make_iterator
 from gradscribe.frontend.memory import iterators, outside
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import iteration_prelude as prelude
+from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes, instances, protocols
 from gradscribe.frontend.syntax.source import source_of
@@ -34,6 +35,7 @@ from gradscribe.frontend.values.iterations import (
 from gradscribe.frontend.values.values import (
     BoundMethod,
     DictRef,
+    FrontendValue,
     ListRef,
     OneShot,
     Ref,
@@ -43,13 +45,14 @@ from gradscribe.frontend.values.values import (
     is_number,
 )
 from gradscribe.ir.core import Value
+from gradscribe.ir.known import all_known
 from gradscribe.ir.types import Array, Opaque
 from gradscribe.ir.types import Sequence as ListType
 from gradscribe.primitives.control import RUN
 
 
 @as_python(iter)
-def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
+def over(lowering: Lowering, node: Any, item: FrontendValue) -> Iteration:
     """What a `for` over this value runs over."""
     item = outside.opened(lowering, iterators.taken(lowering, node, resolved(lowering, item)))
     if isinstance(item, Iteration):
@@ -85,14 +88,14 @@ def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
     )
 
 
-def started(lowering: Lowering, node: Any, item: Any) -> OneShot:
+def started(lowering: Lowering, node: Any, item: FrontendValue) -> OneShot:
     """`iter(item)`: an iterator over the items, which are made when they are taken."""
     unknown.asked(lowering, iter, (item,), Opaque())
     make_iterator(lowering, node, iter, (item,), {})
     return iterators.made(lowering, lambda taker: over(lowering, taker, item), (item,))
 
 
-def raise_for_number(lowering: Lowering, node: Any, item: Any) -> None:
+def raise_for_number(lowering: Lowering, node: Any, item: FrontendValue) -> None:
     """Raise what Python raises for the items of a number, or of an array without axes."""
     if is_number(item):
         lowering.raises(
@@ -105,7 +108,7 @@ def raise_for_number(lowering: Lowering, node: Any, item: Any) -> None:
         lowering.raises(node, TypeError("iteration over a 0-d array"))
 
 
-def _object_iteration(lowering: Lowering, node: Any, item: Any) -> Iteration:
+def _object_iteration(lowering: Lowering, node: Any, item: FrontendValue) -> Iteration:
     """An iteration over an object of a user's class."""
     found = iter_of(lowering, node, item)
     following = class_attributes.method(lowering, found, "__next__")
@@ -133,7 +136,7 @@ def _asks_for_next(node: Any) -> bool:
     return getattr(called, "id", getattr(called, "attr", "")) in ("next", "__next__")
 
 
-def _counted(lowering: Lowering, node: Any, item: Any) -> ItemsByIndex:
+def _counted(lowering: Lowering, node: Any, item: FrontendValue) -> ItemsByIndex:
     """The items that an object gives by number."""
     count = protocols.call(lowering, node, item, "__len__")
     if class_attributes.method(lowering, item, "__getitem__") is None or count is None:
@@ -143,45 +146,59 @@ def _counted(lowering: Lowering, node: Any, item: Any) -> ItemsByIndex:
             "give its class `__iter__`, or `__len__` and `__getitem__`",
             python=TypeError,
         )
-    return ItemsByIndex(item, range_of(lowering, node, (count,), {}))
+    return ItemsByIndex(item, _range(lowering, node, count))
 
 
-def iter_of(lowering: Lowering, node: Any, item: Any) -> Any:
+def iter_of(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
     """What `iter` gives of an object: itself, if its class has no `__iter__`."""
     found = protocols.call(lowering, node, item, "__iter__")
     return item if found is None else found
 
 
-def range_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Range:
-    parts = [known_integers.integer(lowering, node, part) for part in arguments]
-    found = Range(Static(0), parts[0]) if len(parts) == 1 else Range(*parts)
+@handles(range)
+def _range(
+    lowering: Lowering,
+    node: Any,
+    start: FrontendValue,
+    stop: FrontendValue | None = None,
+    step: FrontendValue = Static(1),
+    /,
+) -> Range:
+    bounds = (Static(0), start) if stop is None else (start, stop)
+    found = Range(*(known_integers.integer(lowering, node, part) for part in (*bounds, step)))
     if isinstance(found.step, Static) and found.step.value == 0:
         lowering.raises(node, ValueError("range() arg 3 must not be zero"))
     return found
 
 
-def zip_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    parts = tuple(over(lowering, node, item) for item in arguments)
-    if _is_strict(lowering, keywords) and parts:
-        first, *others = (iteration_items.count(lowering, part) for part in parts)
-        if first is None or any(other is None for other in others):
+@handles(zip)
+@iterators.iterator
+def _zip(
+    lowering: Lowering,
+    node: Any,
+    /,
+    *iterables: FrontendValue,
+    strict: FrontendValue = Static(False),
+) -> Iteration:
+    parts = tuple(over(lowering, node, item) for item in iterables)
+    # Functions of the prelude zip what is as long as each other.
+    is_prelude = bool(lowering.frames) and lowering.frame.source.whole
+    if strict != Static(False) and parts and not is_prelude:
+        counts = all_known(iteration_items.count(lowering, part) for part in parts)
+        if counts is None:
             lowering.unsupported(
                 node,
                 "`strict=True` for an iterator whose items are not counted",
                 "make a list of it first, as in `zip(list(a), b, strict=True)`",
             )
-        for position, other in enumerate(others, 2):
-            _compare_counts(lowering, node, first, other, position)
+        for position, other in enumerate(counts[1:], 2):
+            _compare_counts(lowering, node, counts[0], other, position)
     return zipped(parts)
 
 
-def _is_strict(lowering: Lowering, keywords: Any) -> bool:
-    """Whether `zip` is told to. (Functions of the prelude zip what is as long as each other.)"""
-    is_prelude = bool(lowering.frames) and lowering.frame.source.whole
-    return not is_prelude and keywords.get("strict", Static(False)) != Static(False)
-
-
-def _compare_counts(lowering: Lowering, node: Any, first: Any, other: Any, position: int) -> None:
+def _compare_counts(
+    lowering: Lowering, node: Any, first: FrontendValue, other: FrontendValue, position: int
+) -> None:
     """Raise what `zip(…, strict=True)` raises for what is not as long as the first."""
     what = f"zip() argument {position} is shorter or longer than argument 1"
     one, two = (getattr(lowering.value(item).type, "value", None) for item in (first, other))
@@ -213,15 +230,18 @@ def zipped(parts: Sequence[Iteration]) -> Iteration:
     return Mapped(counted, lambda pair: row(pair.items[0], iter(pair.items[1].items)))
 
 
-def enumerate_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    start = arguments[1] if len(arguments) > 1 else keywords.get("start", Static(0))
-    counted = over(lowering, node, arguments[0])
+@handles(enumerate)
+@iterators.iterator
+def _enumerate(
+    lowering: Lowering, node: Any, /, iterable: FrontendValue, start: FrontendValue = Static(0)
+) -> Enumerated:
+    counted = over(lowering, node, iterable)
     return Enumerated(counted.over if isinstance(counted, Endless) else counted, start)
 
 
-def reversed_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+@handles(reversed)
+def _reversed(lowering: Lowering, node: Any, item: FrontendValue, /) -> FrontendValue:
     """An iterator over the items from the last to the first; of an iterator there is none."""
-    (item,) = arguments
     if isinstance(item, OneShot):
         lowering.raises(
             node,
@@ -232,10 +252,11 @@ def reversed_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
     own = protocols.call(lowering, node, outside.opened(lowering, item), "__reversed__")
     if own is not None:
         return own
-    before = lowering.contents.get(item.storage) if isinstance(item, ListRef) else None
+    owner = item if isinstance(item, ListRef) else None
+    before = None if owner is None else lowering.contents.get(owner.storage)
 
-    def items(taker: Any) -> Iteration:
-        now = before if before is None else lowering.contents[item.storage]
+    def items(taker: FrontendValue) -> Iteration:
+        now = None if owner is None or before is None else lowering.contents[owner.storage]
         if now is not before and not (
             isinstance(now, tuple) and isinstance(before, tuple) and len(now) == len(before)
         ):
@@ -246,10 +267,10 @@ def reversed_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
             )
         return _backwards(lowering, taker, item)
 
-    return iterators.made(lowering, items, arguments)
+    return iterators.made(lowering, items, (item,))
 
 
-def _backwards(lowering: Lowering, node: Any, item: Any) -> Iteration:
+def _backwards(lowering: Lowering, node: Any, item: FrontendValue) -> Iteration:
     item = outside.opened(lowering, item)
     is_object = instances.is_object(item)
     inner = _counted(lowering, node, item) if is_object else over(lowering, node, item)

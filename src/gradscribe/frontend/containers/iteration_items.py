@@ -21,7 +21,6 @@ from gradscribe.frontend.values.iterations import (
     ALL_NUMBERS,
     Endless,
     Enumerated,
-    Integer,
     ItemsByIndex,
     ItemsOf,
     Iteration,
@@ -30,7 +29,14 @@ from gradscribe.frontend.values.iterations import (
     Range,
     Zip,
 )
-from gradscribe.frontend.values.values import ListRef, Static, TupleOf
+from gradscribe.frontend.values.values import (
+    FrontendValue,
+    ListRef,
+    Ref,
+    Static,
+    TupleOf,
+    known_objects,
+)
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.known import all_known
@@ -65,7 +71,7 @@ def length(lowering: Lowering, iteration: Iteration) -> Affine | None:
     return None
 
 
-def count(lowering: Lowering, iteration: Iteration) -> Any:
+def count(lowering: Lowering, iteration: Iteration) -> FrontendValue | None:
     """How many items there are, as a value; None of an iteration that does not count them."""
     match iteration:
         case KnownItems(items):
@@ -128,7 +134,7 @@ def first_and_rest(lowering: Lowering, node: Any, iteration: Iteration) -> tuple
             first = read_item(lowering, node, owner, Static(0))
             if isinstance(owner, ListRef):
                 return first, _items_from(lowering, Static(1), owner)
-            return first, ItemsOf(read_item(lowering, node, owner, slice(Static(1), None, None)))
+            return first, ItemsOf(_part(lowering, node, owner, slice(Static(1), None, None)))
     raise AssertionError(f"{iteration} has no first item")
 
 
@@ -137,7 +143,12 @@ def _after_first(lowering: Lowering, node: Any, numbers: Range) -> Range:
     return Range(lowering.operate(node, operator.add, start, step), stop, step)
 
 
-def _items_from(lowering: Lowering, start: Integer, owner: ListRef) -> ItemsByIndex:
+def _part(lowering: Lowering, node: Any, owner: Ref | ListRef, part: slice) -> Any:
+    """A slice of an array or list, which is one, too."""
+    return read_item(lowering, node, owner, part)
+
+
+def _items_from(lowering: Lowering, start: FrontendValue, owner: ListRef) -> ItemsByIndex:
     """The items of a list from a place on: those that it has when they are taken."""
     return ItemsByIndex(owner, Range(start, lengths.length(lowering, owner)), to_end=True)
 
@@ -179,11 +190,13 @@ def forwards(lowering: Lowering, node: Any, iteration: Iteration) -> Iteration:
         case ItemsByIndex(owner, indices, reversed=True):
             return ItemsByIndex(owner, ranges.backwards(lowering, indices))
         case ItemsOf(owner, reversed=True):
-            return ItemsOf(read_item(lowering, node, owner, slice(None, None, Static(-1))))
+            return ItemsOf(_part(lowering, node, owner, slice(None, None, Static(-1))))
     return iteration
 
 
-def slice_of(iteration: Iteration, start: Any, stop: Any, step: Any) -> Iteration | None:
+def slice_of(
+    iteration: Iteration, start: FrontendValue, stop: FrontendValue | None, step: FrontendValue
+) -> Iteration | None:
     """The items from `start` to before `stop`, each `step`th, without making the others; None where
     that cannot be said of an iteration. stop: None for all."""
     match iteration:
@@ -191,8 +204,9 @@ def slice_of(iteration: Iteration, start: Any, stop: Any, step: Any) -> Iteratio
             return Mapped(Range(start, stop, step), item)
         case Range() if stop is not None:
             asked, numbers = Range(start, stop, step), iteration.known
-            if numbers is not None and all(isinstance(part, Static) for part in asked.parts):
-                return Range.of(numbers[start.value : stop.value : step.value])
+            bounds = known_objects(asked.parts)
+            if numbers is not None and bounds is not None:
+                return Range.of(numbers[slice(*bounds)])
             return asked if iteration.parts == ALL_NUMBERS.parts else None
         case Enumerated() if start != Static(0) or step != Static(1):
             return None

@@ -13,33 +13,48 @@ from gradscribe.frontend.memory.aliasing import changing_items
 from gradscribe.frontend.memory.reach import hold
 from gradscribe.frontend.memory.sequences import new_list
 from gradscribe.frontend.opaque import unknown
-from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.keyed import is_key, keyed, of_lists, put
-from gradscribe.frontend.values.values import DictRef, ListRef, Static, Storage, TupleOf
+from gradscribe.frontend.values.values import (
+    DictRef,
+    FrontendValue,
+    ListRef,
+    Static,
+    Storage,
+    TupleOf,
+)
 from gradscribe.ir.core import Method, Primitive, Value
 from gradscribe.ir.types import BOOL, INT, Scalar, Sequence, Tuple
 from gradscribe.primitives.control import APPEND, RUN, SET
 
 
-def enter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+@handles(put)
+def _put(
+    lowering: Lowering,
+    node: Any,
+    /,
+    order: ListRef,
+    held: FrontendValue,
+    key: FrontendValue,
+    item: FrontendValue,
+) -> FrontendValue:
     """`put(order, held, key, item)`. The item is in the list once, whether it is stored in the
     place of another or appended."""
-    order, held, key, item = arguments
-    is_met = isinstance(held, ListRef)  # not on a path that was not met yet
-    if not is_met or not isinstance(lowering.contents[held.storage], Value):
-        return lowering.inline(node, put, arguments)
-    key, item = lowering.named(key, ""), lowering.value(item)
-    lowering.changes.stored |= {order.storage, held.storage}
-    hold(lowering, held.storage, [arguments[3]])
+    met = held if isinstance(held, ListRef) else None  # not on a path that was not met yet
+    if met is None or not isinstance(lowering.contents[met.storage], Value):
+        return lowering.inline(node, put, (order, held, key, item))
+    key, value = lowering.named(key, ""), lowering.value(item)
+    lowering.changes.stored |= {order.storage, met.storage}
+    hold(lowering, met.storage, [item])
 
     def replace() -> None:
         position = unknown.emit(lowering, Method("index"), (order, key), {}, INT, RUN)
-        change(held, SET, {"index": position, "value": item})
+        change(met, SET, {"index": position, "value": value})
 
     def append() -> None:
         change(order, APPEND, {"value": lowering.value(key)})
-        change(held, APPEND, {"value": item})
+        change(met, APPEND, {"value": value})
 
     def change(owner: ListRef, primitive: Primitive, given: dict[str, Any]) -> None:
         with changing_items(lowering, node, owner.storage):
@@ -47,7 +62,7 @@ def enter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
             name = owner.storage.name
             lowering.contents[owner.storage] = lowering.emit(primitive, tree, name=name)
 
-    keeps_size = must_keep_size(lowering, node, (order, held))
+    keeps_size = must_keep_size(lowering, node, (order, met))
     if _has_other_keys(lowering, node, order, key):
         if keeps_size:
             refuse_other_size(lowering, node)
@@ -63,7 +78,7 @@ def enter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return Static(None)
 
 
-def new_dict(lowering: Lowering, node: Any, pairs: Iterable[tuple[Any, Any]] = ()) -> Any:
+def new_dict(lowering: Lowering, node: Any, pairs: Iterable[tuple[Any, Any]] = ()) -> FrontendValue:
     """A dict that the function makes, here in its source."""
     where = lowering.location(node)
     place = where.filename, where.line, where.column
@@ -77,8 +92,10 @@ def new_dict(lowering: Lowering, node: Any, pairs: Iterable[tuple[Any, Any]] = (
     return made
 
 
-def _is_key(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    order, key = arguments
+@handles(is_key)
+def _is_key(
+    lowering: Lowering, node: Any, /, order: FrontendValue, key: FrontendValue
+) -> FrontendValue:
     if isinstance(order, ListRef) and _has_other_keys(lowering, node, order, key):
         return Static(False)
     return lowering.membership(node, True, key, order)
@@ -103,8 +120,6 @@ def _is_tuple(key: Any) -> bool:
     return isinstance(key, TupleOf) or is_typed or is_known
 
 
-def _keyed(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return of_lists(lowering, *arguments)
-
-
-handlers.FUNCTIONS.update({put: enter, is_key: _is_key, keyed: _keyed})
+@handles(keyed)
+def _keyed(lowering: Lowering, node: Any, /, order: ListRef, held: ListRef) -> FrontendValue:
+    return of_lists(lowering, order, held)

@@ -19,7 +19,15 @@ from gradscribe.frontend.state import known_inputs
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import protocols
 from gradscribe.frontend.values.iterations import Iteration
-from gradscribe.frontend.values.values import ListRef, Ref, Static, TupleOf, is_number, scalar_type
+from gradscribe.frontend.values.values import (
+    FrontendValue,
+    ListRef,
+    Ref,
+    Static,
+    TupleOf,
+    is_number,
+    scalar_type,
+)
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import INT, Array, Opaque, Scalar, is_differentiable
 
@@ -30,7 +38,7 @@ NAMES = frozenset(
 """Parameters of NumPy's functions that are such arguments."""
 
 
-def static_integer(lowering: Lowering, node: Any, item: Any) -> int:
+def static_integer(lowering: Lowering, node: Any, item: FrontendValue) -> int:
     """The value of an integer that has to be known."""
     if isinstance(item, Static):
         try:
@@ -53,7 +61,7 @@ def _refuse_unknown(lowering: Lowering, node: Any) -> NoReturn:
     )
 
 
-def integer(lowering: Lowering, node: Any, item: Any) -> Any:
+def integer(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
     """What `operator.index` makes of a value, where Python asks for an integer."""
     item = outside.opened(lowering, resolved(lowering, item))
     found = protocols.call(lowering, node, item, "__index__")
@@ -84,7 +92,7 @@ def _is_integer(type_: Array | Scalar) -> bool:
     )
 
 
-def settled(lowering: Lowering, node: Any, item: Any) -> Any:
+def settled(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
     """The argument with the integers known that are in it, as Python's own."""
     if isinstance(item, Static) and isinstance(item.value, np.generic):
         return Static(item.value.item())
@@ -104,7 +112,7 @@ def settled(lowering: Lowering, node: Any, item: Any) -> Any:
     return TupleOf(tuple(settled(lowering, node, below) for below in items))
 
 
-def _is_plain(item: Any) -> bool:
+def _is_plain(item: FrontendValue) -> bool:
     return isinstance(item, Static) and not isinstance(item.value, np.generic)
 
 
@@ -113,8 +121,8 @@ def settle_arguments(
     node: Any,
     signature: inspect.Signature,
     known: frozenset[str],
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call of a function with this signature, those of these names known."""
     positional = [p for p in signature.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]

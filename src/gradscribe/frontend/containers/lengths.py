@@ -9,11 +9,13 @@ from gradscribe.frontend.joins.branches import branch, raise_here
 from gradscribe.frontend.kinds import ranges
 from gradscribe.frontend.memory import outside, sequences
 from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import protocols
 from gradscribe.frontend.values.iterations import Range
 from gradscribe.frontend.values.values import (
     DictRef,
+    FrontendValue,
     ListRef,
     Ref,
     Static,
@@ -27,9 +29,27 @@ from gradscribe.primitives.indexing import LENGTH
 from gradscribe.primitives.registry import PRIMITIVES
 
 
-def length(lowering: Lowering, item: Any) -> Any:
+def length(lowering: Lowering, item: FrontendValue, node: Any = None) -> FrontendValue:
     """`len(item)`."""
-    item = outside.opened(lowering, item)
+    node = lowering.frame.statement if node is None else node
+    try:
+        found = _length(lowering, outside.opened(lowering, item))
+    except GradscribeError:
+        raise
+    except TypeError as error:
+        return lowering.raises(node, error)
+    if found is not None:
+        return found
+    what = "this value has no length"
+    advice = "take the length of an array, a list, a tuple or a dict"
+    if is_number(item):
+        lowering.raises(node, TypeError("a number has no len()"), what, advice)
+    if isinstance(item, Ref):
+        lowering.raises(node, TypeError("len() of unsized object"), what, advice)
+    return lowering.unsupported(node, what, advice)
+
+
+def _length(lowering: Lowering, item: FrontendValue) -> FrontendValue | None:
     special = protocols.call(lowering, None, item, "__len__")
     if special is not None:
         return special
@@ -59,7 +79,7 @@ def length(lowering: Lowering, item: Any) -> Any:
     return None
 
 
-def has_run_time_length(lowering: Lowering, item: Any) -> bool:
+def has_run_time_length(lowering: Lowering, item: FrontendValue) -> bool:
     """Whether this is a list of which only the run tells how many items it has."""
     contents = lowering.contents[item.storage] if isinstance(item, ListRef) else None
     if not isinstance(contents, Value):
@@ -69,7 +89,7 @@ def has_run_time_length(lowering: Lowering, item: Any) -> bool:
 
 
 def raise_for_length(
-    lowering: Lowering, node: Any, item: Any, compare: Any, number: int, what: str
+    lowering: Lowering, node: Any, item: FrontendValue, compare: Any, number: int, what: str
 ) -> None:
     """Raise a ValueError where the number of items compares to `number` in this way."""
     raise_where(lowering, node, compare, (length(lowering, item), Static(number)), what)
@@ -83,20 +103,6 @@ def raise_where(
     branch(lowering, wrong, lambda: raise_here(lowering, ValueError, what), lambda: None)
 
 
-def len_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`len(item)`."""
-    try:
-        result = length(lowering, arguments[0])
-    except GradscribeError:
-        raise
-    except TypeError as error:
-        lowering.raises(node, error)
-    if result is not None:
-        return result
-    what = "this value has no length"
-    advice = "take the length of an array, a list, a tuple or a dict"
-    if is_number(arguments[0]):
-        lowering.raises(node, TypeError("a number has no len()"), what, advice)
-    if isinstance(arguments[0], Ref):
-        lowering.raises(node, TypeError("len() of unsized object"), what, advice)
-    return lowering.unsupported(node, what, advice)
+@handles(len)
+def _len(lowering: Lowering, node: Any, item: FrontendValue, /) -> FrontendValue:
+    return length(lowering, item, node)

@@ -6,8 +6,9 @@ an operation that gives the list's next value.
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
@@ -18,18 +19,16 @@ from gradscribe.frontend.memory.aliasing import changing_items
 from gradscribe.frontend.memory.reach import hold
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import prelude
-from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.handlers import Handler, enter, handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances
 from gradscribe.frontend.structures.indices import step_of
-from gradscribe.frontend.values.values import ListRef, Static, Storage, is_number
+from gradscribe.frontend.values.values import FrontendValue, ListRef, Static, Storage, is_number
 from gradscribe.ir.core import Method, SliceOf, Value
 from gradscribe.ir.known import all_known
 from gradscribe.ir.types import BOOL, INT, Never, Sequence
 from gradscribe.primitives.control import APPEND, GET, LIST, POP, RUN
 from gradscribe.primitives.lists import DELETE, INSERT, JOIN, SECTION, SET_SECTION
-
-Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
 
 
 class ChangedInLoopError(UnsupportedError):
@@ -47,12 +46,14 @@ class ChangedInLoopError(UnsupportedError):
 def _changes(method: Handler) -> Handler:
     """A method that gives the list other items, or the same in another order."""
 
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        storage = arguments[0].storage
-        if storage in _run_over(lowering):
-            raise ChangedInLoopError(storage, lowering.location(node))
-        with changing_items(lowering, node, storage):
-            return method(lowering, node, arguments, keywords)
+    @functools.wraps(method)
+    def handler(
+        lowering: Lowering, node: Any, /, owner: ListRef, *given: FrontendValue, **named: Any
+    ) -> FrontendValue:
+        if owner.storage in _run_over(lowering):
+            raise ChangedInLoopError(owner.storage, lowering.location(node))
+        with changing_items(lowering, node, owner.storage):
+            return method(lowering, node, owner, *given, **named)
 
     return handler
 
@@ -80,14 +81,13 @@ def has_other_keys(now: list[Any], before: list[Any]) -> bool:
     return len(now) != len(before)
 
 
-def _has_other_keys(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    now, before = arguments
+@handles(has_other_keys)
+def _has_other_keys(
+    lowering: Lowering, node: Any, /, now: ListRef, before: ListRef
+) -> FrontendValue:
     if now.storage.of_dict == "keys":
         return unknown.emit(lowering, operator.ne, (now, before), {}, BOOL, RUN)
-    return lowering.inline(node, has_other_keys, arguments)
-
-
-handlers.FUNCTIONS[has_other_keys] = _has_other_keys
+    return lowering.inline(node, has_other_keys, (now, before))
 
 
 def refuse_other_size(lowering: Lowering, node: Any, is_same: Value | None = None) -> None:
@@ -106,13 +106,14 @@ def _emit(lowering: Lowering, owner: ListRef, primitive: Any, **arguments: Any) 
     lowering.contents[owner.storage] = lowering.emit(primitive, tree, name=owner.storage.name)
 
 
+@handles(list.append)
 @_changes
-def append(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    _add(lowering, *arguments)
+def append(lowering: Lowering, node: Any, owner: ListRef, item: FrontendValue, /) -> Static:
+    _add(lowering, owner, item)
     return Static(None)
 
 
-def _add(lowering: Lowering, owner: ListRef, item: Any) -> None:
+def _add(lowering: Lowering, owner: ListRef, item: FrontendValue) -> None:
     contents = lowering.contents[owner.storage]
     if isinstance(contents, tuple):
         lowering.contents[owner.storage] = (*contents, item)
@@ -121,9 +122,9 @@ def _add(lowering: Lowering, owner: ListRef, item: Any) -> None:
         _emit(lowering, owner, APPEND, value=lowering.value(item))
 
 
+@handles(list.extend)
 @_changes
-def extend(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    owner, given = arguments
+def extend(lowering: Lowering, node: Any, owner: ListRef, given: FrontendValue, /) -> Static:
     (item,) = iterators.taken_into(lowering, node, owner, (given,))
     contents = lowering.contents[owner.storage]
     below = reducing.items_of(lowering, item)
@@ -134,7 +135,7 @@ def extend(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         for one in below:
             _add(lowering, owner, one)
         return Static(None)
-    other = lowering.listed(node, (item,), {})
+    other = lowering.listed(node, item)
     hold(lowering, owner.storage, contents if isinstance(contents, tuple) else ())
     _emit(lowering, owner, JOIN, y=lowering.value(other))
     _hold_items(lowering, owner, other)
@@ -150,9 +151,11 @@ def _hold_items(lowering: Lowering, owner: ListRef, other: ListRef) -> None:
     own.holds |= other.storage.holds
 
 
+@handles(list.insert)
 @_changes
-def _insert(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    owner, index, item = arguments
+def _insert(
+    lowering: Lowering, node: Any, owner: ListRef, index: FrontendValue, item: FrontendValue, /
+) -> Static:
     contents = lowering.contents[owner.storage]
     if isinstance(contents, tuple) and isinstance(index, Static):
         items = list(contents)
@@ -173,7 +176,7 @@ def _insert(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     return Static(None)
 
 
-def _position(lowering: Lowering, index: Any) -> Any:
+def _position(lowering: Lowering, index: FrontendValue) -> Any:
     if not isinstance(index, Static):
         return lowering.value(index)
     try:
@@ -182,15 +185,16 @@ def _position(lowering: Lowering, index: Any) -> Any:
         return lowering.raises(lowering.frame.statement, error)
 
 
-def _pop(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    owner, *given = arguments
-    index = given[0] if given else Static(-1)
+@handles(list.pop)
+def _pop(
+    lowering: Lowering, node: Any, owner: ListRef, index: FrontendValue = Static(-1), /
+) -> FrontendValue:
     item = _taken(lowering, node, owner, index)
-    delete_item(lowering, node, (owner, index), {})
+    delete_item(lowering, node, owner, index)
     return item
 
 
-def _taken(lowering: Lowering, node: Any, owner: ListRef, index: Any) -> Any:
+def _taken(lowering: Lowering, node: Any, owner: ListRef, index: FrontendValue) -> FrontendValue:
     """An item that leaves the list."""
     contents = lowering.contents[owner.storage]
     if isinstance(contents, tuple) and isinstance(index, Static):
@@ -207,9 +211,8 @@ def _taken(lowering: Lowering, node: Any, owner: ListRef, index: Any) -> Any:
 
 
 @_changes
-def delete_item(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def delete_item(lowering: Lowering, node: Any, owner: ListRef, index: FrontendValue, /) -> Static:
     """`del owner[index]`."""
-    owner, index = arguments
     contents = lowering.contents[owner.storage]
     if isinstance(index, slice):
         _delete_section(lowering, node, owner, index)
@@ -262,9 +265,10 @@ def _splice(lowering: Lowering, node: Any, owner: ListRef, index: slice, items: 
 
 
 @_changes
-def store_section(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def store_section(
+    lowering: Lowering, node: Any, owner: ListRef, index: slice, item: FrontendValue, /
+) -> Static:
     """`owner[a:b] = item`."""
-    owner, index, item = arguments
     contents = lowering.contents[owner.storage]
     (section,) = step_of(lowering, node, index)[1]["index"]
     parts = (section.start, section.stop, section.step)
@@ -278,7 +282,7 @@ def store_section(lowering: Lowering, node: Any, arguments: Any, keywords: Any) 
             lowering.raises(node, error)
         lowering.contents[owner.storage] = tuple(items)
         return Static(None)
-    other = lowering.listed(node, (item,), {})
+    other = lowering.listed(node, item)
     value = lowering.value(other)
     replaced = lowering.emit(SECTION, {"x": lowering.value(owner), "index": section})
     types = value.type, replaced.type
@@ -295,31 +299,30 @@ def store_section(lowering: Lowering, node: Any, arguments: Any, keywords: Any) 
 
 
 @_changes
-def take_items(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def take_items(lowering: Lowering, node: Any, owner: ListRef, value: Value, /) -> Static:
     """Give a list all the items of another one, which is an IR value."""
-    owner, value = arguments
     lowering.contents[owner.storage] = value
     return Static(None)
 
 
-def _remove(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    owner, item = arguments
+@handles(list.remove)
+def _remove(lowering: Lowering, node: Any, owner: ListRef, item: FrontendValue, /) -> Static:
     position = lowering.inline(node, prelude.index_to_remove, (owner, item))
-    return delete_item(lowering, node, (owner, position), {})
+    return delete_item(lowering, node, owner, position)
 
 
+@handles(list.clear)
 @_changes
-def _clear(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    (owner,) = arguments
+def _clear(lowering: Lowering, node: Any, owner: ListRef, /) -> Static:
     contents = lowering.contents[owner.storage]
     empty = lowering.emit(LIST, {"items": (), "item": Never()})
     lowering.contents[owner.storage] = () if isinstance(contents, tuple) else empty
     return Static(None)
 
 
+@handles(list.reverse)
 @_changes
-def _reverse(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    (owner,) = arguments
+def _reverse(lowering: Lowering, node: Any, owner: ListRef, /) -> Static:
     contents = lowering.contents[owner.storage]
     if isinstance(contents, tuple):
         lowering.contents[owner.storage] = contents[::-1]
@@ -328,13 +331,21 @@ def _reverse(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
     return Static(None)
 
 
+@handles(list.sort)
 @_changes
-def _sort(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    (owner,) = arguments
+def _sort(
+    lowering: Lowering,
+    node: Any,
+    owner: ListRef,
+    /,
+    *,
+    key: FrontendValue = Static(None),
+    reverse: FrontendValue = Static(False),
+) -> Static:
     items = ListRef(Storage(holds=owner.storage.holds, levels=owner.storage.levels))
     lowering.contents[items.storage] = lowering.contents[owner.storage]
     lowering.contents[owner.storage] = ()  # it is empty while it is sorted
-    made = reducing.REDUCING[sorted](lowering, node, (items,), keywords)
+    made = reducing.in_order(lowering, node, items, key=key, reverse=reverse)
     if lowering.contents[owner.storage] != ():
         lowering.raises(node, ValueError("list modified during sort"))
     lowering.contents[owner.storage] = lowering.contents[made.storage]
@@ -342,20 +353,22 @@ def _sort(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return Static(None)
 
 
-def _copy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return lowering.listed(node, arguments, keywords)
+@handles(list.copy)
+def _copy(lowering: Lowering, node: Any, owner: ListRef, /) -> FrontendValue:
+    return lowering.listed(node, owner)
 
 
 def _searched(function: Any) -> Handler:
     """`index` and `count`."""
 
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        owner, wanted = arguments
+    def handler(
+        lowering: Lowering, node: Any, owner: ListRef, wanted: FrontendValue, /
+    ) -> FrontendValue:
         items = sequences.known_items(lowering, owner)
-        found = [item.value for item in items or () if instances.is_folded(item)]
-        if items is not None and len(found) == len(items) and instances.is_folded(wanted):
+        known = [i.value for i in (wanted, *(items or ())) if instances.is_folded(i)]
+        if items is not None and len(known) == 1 + len(items):
             try:
-                return Static(getattr(found, function.__name__)(wanted.value))
+                return Static(getattr(known[1:], function.__name__)(known[0]))
             except ValueError as error:
                 lowering.raises(node, error)
         if sequences.holds_numbers(lowering, owner):
@@ -368,16 +381,4 @@ def _searched(function: Any) -> Handler:
     return handler
 
 
-LIST_METHODS: dict[str, Handler] = {
-    "append": append,
-    "extend": extend,
-    "insert": _insert,
-    "pop": _pop,
-    "remove": _remove,
-    "clear": _clear,
-    "reverse": _reverse,
-    "sort": _sort,
-    "copy": _copy,
-    "index": _searched(prelude.index),
-    "count": _searched(prelude.count),
-}
+enter({list.index: _searched(prelude.index), list.count: _searched(prelude.count)})

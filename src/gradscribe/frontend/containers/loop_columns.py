@@ -23,7 +23,7 @@ from gradscribe.frontend.values.iterations import (
     Range,
     Zip,
 )
-from gradscribe.frontend.values.values import Static, Storage, TupleOf
+from gradscribe.frontend.values.values import FrontendValue, Static, Storage, TupleOf
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import IterableKind, LoopShape, Value
 from gradscribe.ir.types import Array, Scalar, Sequence, Type, one_of
@@ -92,7 +92,7 @@ def _numbered(lowering: Lowering, node: Any, part: Enumerated) -> Zip:
     return Zip((Range(start, stop), part.over))
 
 
-def _count(lowering: Lowering, node: Any, leaf: Iteration) -> Any:
+def _count(lowering: Lowering, node: Any, leaf: Iteration) -> FrontendValue:
     """How many items there are; of a range that ends before it starts, a negative number."""
     if isinstance(leaf, ItemsByIndex):
         leaf = leaf.indices
@@ -100,7 +100,9 @@ def _count(lowering: Lowering, node: Any, leaf: Iteration) -> Any:
         if isinstance(leaf.start, Static) and leaf.start.value == 0:
             return leaf.stop
         return lowering.operate(node, operator.sub, leaf.stop, leaf.start)
-    return iteration_items.count(lowering, leaf)
+    found = iteration_items.count(lowering, leaf)
+    assert found is not None  # of what has columns
+    return found
 
 
 def _simple(

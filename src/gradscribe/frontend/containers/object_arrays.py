@@ -14,7 +14,7 @@ from gradscribe.frontend.kinds import varying
 from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import ListRef, Static, TupleOf
+from gradscribe.frontend.values.values import FrontendValue, ListRef, Static, TupleOf
 from gradscribe.ir.types import Opaque
 
 _DTYPE_SECOND: tuple[Any, ...] = (np.empty, np.zeros, np.ones, np.array, np.asarray)
@@ -24,8 +24,12 @@ _DTYPE_AT: dict[Any, int] = dict.fromkeys(_DTYPE_SECOND, 1) | {np.full: 2, np.fu
 
 
 def made(
-    lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> Any:
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue | None:
     """The array that a call makes, if it holds objects or strings; else None."""
     position = _DTYPE_AT.get(callee)
     if position is None:
@@ -38,7 +42,9 @@ def made(
     return unknown.emit(lowering, callee, arguments, keywords, Opaque(np.ndarray))
 
 
-def _holds_objects(lowering: Lowering, callee: Any, arguments: tuple[Any, ...], dtype: Any) -> bool:
+def _holds_objects(
+    lowering: Lowering, callee: Any, arguments: tuple[FrontendValue, ...], dtype: Any
+) -> bool:
     if isinstance(dtype, Static) and dtype.value is not None:
         try:
             return np.dtype(dtype.value).kind in "OUS"
@@ -48,7 +54,7 @@ def _holds_objects(lowering: Lowering, callee: Any, arguments: tuple[Any, ...], 
     return bool(is_given) and _is_object(lowering, arguments[0])
 
 
-def _is_object(lowering: Lowering, item: Any) -> bool:
+def _is_object(lowering: Lowering, item: FrontendValue) -> bool:
     """Whether this is None or a string, or a list in which one is first."""
     if isinstance(item, Static):
         return item.value is None or isinstance(item.value, str)
@@ -58,7 +64,9 @@ def _is_object(lowering: Lowering, item: Any) -> bool:
     return False
 
 
-def store(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any) -> None:
+def store(
+    lowering: Lowering, node: Any, owner: FrontendValue, index: FrontendValue, item: FrontendValue
+) -> None:
     """`owner[index] = item` of an object that is only known at run time."""
     if varying.may_vary(lowering, item):
         lowering.unsupported(

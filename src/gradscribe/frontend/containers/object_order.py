@@ -14,13 +14,20 @@ from gradscribe.frontend.memory import sequences
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.structures import opened, rebuilt
-from gradscribe.frontend.values.values import DictRef, InstanceRef, ListRef, ObjectRef, Static
+from gradscribe.frontend.values.values import (
+    DictRef,
+    FrontendValue,
+    InstanceRef,
+    ListRef,
+    ObjectRef,
+    Static,
+)
 from gradscribe.ir.types import Never
 from gradscribe.primitives.control import GET, LIST
 from gradscribe.primitives.lists import ORDER, order
 
 
-def holds_objects(lowering: Lowering, item: Any) -> bool:
+def holds_objects(lowering: Lowering, item: FrontendValue) -> bool:
     """Whether this is, or holds, an object or dict, which no list holds at run time."""
     if isinstance(item, (InstanceRef, ObjectRef, DictRef)):
         return True
@@ -28,7 +35,9 @@ def holds_objects(lowering: Lowering, item: Any) -> bool:
     return any(holds_objects(lowering, below) for below in items)
 
 
-def ranks(lowering: Lowering, node: Any, items: tuple[Any, ...], reverse: bool) -> tuple[Any, ...]:
+def ranks(
+    lowering: Lowering, node: Any, items: tuple[FrontendValue, ...], reverse: bool
+) -> tuple[Any, ...]:
     """The position of each item in the order that their `<` says; equal ones keep theirs."""
     found: list[Any] = [Static(0)] * len(items)
     for later in range(len(items)):
@@ -43,7 +52,11 @@ def ranks(lowering: Lowering, node: Any, items: tuple[Any, ...], reverse: bool) 
 
 
 def in_order(
-    lowering: Lowering, node: Any, items: tuple[Any, ...], keys: tuple[Any, ...], reverse: bool
+    lowering: Lowering,
+    node: Any,
+    items: tuple[FrontendValue, ...],
+    keys: tuple[FrontendValue, ...],
+    reverse: bool,
 ) -> ListRef:
     """A list of the items, sorted by their keys, which are numbers."""
     parts = [opened(lowering, node, item) for item in items]

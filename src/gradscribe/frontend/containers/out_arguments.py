@@ -7,6 +7,7 @@ import functools
 import inspect
 import operator
 import types
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -21,7 +22,7 @@ from gradscribe.frontend.memory.outside_kinds import is_transformed
 from gradscribe.frontend.prelude import array_changes
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.indices import as_array, step_of
-from gradscribe.frontend.values.values import Ref, Static, TupleOf
+from gradscribe.frontend.values.values import FrontendValue, Ref, Static, TupleOf
 from gradscribe.ir.core import Method
 from gradscribe.ir.probing import probe
 from gradscribe.primitives.registry import PRIMITIVES
@@ -33,10 +34,10 @@ def change(
     lowering: Lowering,
     node: Any,
     function: Any,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
     index: int | None = None,
-) -> Any:
+) -> FrontendValue:
     """Lower one of `array_changes` as a part of the user's statement. index: which argument is an
     index, that may be a tuple."""
     location, start = lowering.builder.location, len(lowering.builder.operations)
@@ -45,7 +46,9 @@ def change(
         for i, a in enumerate(arguments)
     )
     target, *others = arguments
-    by_item = others if function in (array_changes.place, array_changes.fill_diagonal) else ()
+    by_item: Sequence[Any] = (
+        others if function in (array_changes.place, array_changes.fill_diagonal) else ()
+    )
     if function is array_changes.copyto:
         by_item = (*others[2:], keywords.get("where"))
     if any(shares(lowering, item, target) for item in by_item if isinstance(item, Ref)):
@@ -65,7 +68,7 @@ def change(
     return result
 
 
-def _apart(lowering: Lowering, node: Any, item: Any, target: Any) -> Any:
+def _apart(lowering: Lowering, node: Any, item: FrontendValue, target: Any) -> FrontendValue:
     """An argument as it is before the target is stored to, of which it may be a part."""
     if isinstance(item, Ref) and shares(lowering, item, target):
         return lowering.call(node, Static(np.copy), (item,), {})
@@ -79,7 +82,9 @@ def ufunc_at(callee: Any) -> Any:
     return owner if isinstance(owner, np.ufunc) else None
 
 
-def change_at(lowering: Lowering, node: Any, ufunc: Any, arguments: tuple[Any, ...]) -> Any:
+def change_at(
+    lowering: Lowering, node: Any, ufunc: Any, arguments: tuple[FrontendValue, ...]
+) -> FrontendValue:
     """`ufunc.at(x, index, values)`."""
     x, index, *values = arguments
     if isinstance(x, Ref) and not values and ufunc.nin == 1:
@@ -103,7 +108,7 @@ def change_at(lowering: Lowering, node: Any, ufunc: Any, arguments: tuple[Any, .
 
 
 def destination(
-    callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+    callee: Any, arguments: tuple[FrontendValue, ...], keywords: dict[str, FrontendValue]
 ) -> tuple[Any, Any, tuple[Any, ...], dict[str, Any]]:
     """What is given as `out` and (of ufuncs) as `where`, None where it is not; and the arguments
     without them. An operation of the user's may have arguments of these names."""
@@ -134,7 +139,9 @@ _WITH_OUT = frozenset(
 """The methods of arrays that take `out`."""
 
 
-def _fits(callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+def _fits(
+    callee: Any, arguments: tuple[FrontendValue, ...], keywords: dict[str, FrontendValue]
+) -> bool:
     """Whether a callee takes so many arguments, and `out`."""
     if isinstance(callee, np.ufunc):
         return len(arguments) <= callee.nin + callee.nout
@@ -210,7 +217,7 @@ def _check_layout(lowering: Lowering, node: Any, out: Ref) -> None:
 
 def store_result(
     lowering: Lowering, node: Any, callee: Any, result: Any, out: Any, where: Any
-) -> Any:
+) -> FrontendValue:
     """The array `out`, with a result stored in it (where the mask says so)."""
     if isinstance(out, Static):
         lowering.raises(node, TypeError("return arrays must be of ArrayType"))

@@ -6,20 +6,22 @@ What has known items is decided item by item; else the loops of the `prelude` ar
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from gradscribe.frontend.containers import lengths, object_order
 from gradscribe.frontend.joins.branches import conditional
-from gradscribe.frontend.memory.iterators import taken
+from gradscribe.frontend.memory.iterators import taken, taking
 from gradscribe.frontend.memory.sequences import holds_numbers, known_items, new_list
 from gradscribe.frontend.prelude import prelude
+from gradscribe.frontend.state.handlers import Handler, enter, handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances
 from gradscribe.frontend.values.iterations import KnownItems
 from gradscribe.frontend.values.values import (
     ALL,
     DictRef,
+    FrontendValue,
     ListRef,
     Ref,
     Static,
@@ -28,10 +30,10 @@ from gradscribe.frontend.values.values import (
 )
 from gradscribe.primitives.registry import PRIMITIVES
 
-Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
+_NONE, _FALSE = Static(None), Static(False)
 
 
-def items_of(lowering: Lowering, item: Any) -> tuple[Any, ...] | None:
+def items_of(lowering: Lowering, item: FrontendValue) -> tuple[Any, ...] | None:
     """The items of a structure; None where their number is known at run time only."""
     known = known_items(lowering, item)
     if known is not None:
@@ -45,11 +47,9 @@ def items_of(lowering: Lowering, item: Any) -> tuple[Any, ...] | None:
     return None
 
 
-def listed(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`list(items)`."""
-    if not arguments:
-        return new_list(lowering, ())
-    source = taken(lowering, node, arguments[0])
+def listed(lowering: Lowering, node: Any, source: FrontendValue) -> ListRef:
+    """`list(source)`."""
+    source = taken(lowering, node, source)
     items = items_of(lowering, source)
     if items is not None:
         return new_list(lowering, items)
@@ -61,6 +61,12 @@ def listed(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         rows.storage.holds |= shared
         return rows
     return lowering.inline(node, prelude.listed, (source,))
+
+
+@handles(list)
+@taking()
+def _list(lowering: Lowering, node: Any, iterable: FrontendValue = TupleOf(()), /) -> ListRef:
+    return listed(lowering, node, iterable)
 
 
 def copied(lowering: Lowering, source: ListRef) -> ListRef:
@@ -75,9 +81,7 @@ def _decided(is_any: bool) -> Handler:
     """`any` and `all`."""
     function = prelude.any_of if is_any else prelude.all_of
 
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-
-        (source,) = arguments
+    def handler(lowering: Lowering, node: Any, source: FrontendValue, /) -> FrontendValue:
         items = items_of(lowering, source)
         if items is None:
             return lowering.inline(node, function, (source,))
@@ -99,15 +103,27 @@ def _extreme(callee: Any, plain: Any, by_key: Any) -> Handler:
     """`min` and `max`: of numbers pairwise, as Python compares them; of lists by a loop; of tuples
     and objects by their order."""
 
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        key, default = _options(keywords)
-        source = arguments[0] if len(arguments) == 1 else TupleOf(arguments)
+    def handler(
+        lowering: Lowering,
+        node: Any,
+        /,
+        first: FrontendValue,
+        *rest: FrontendValue,
+        key: FrontendValue = _NONE,
+        default: FrontendValue = _NONE,
+    ) -> FrontendValue:
+        source = TupleOf((first, *rest)) if rest else first
         items = items_of(lowering, source)
-        if items == () and default is not None:
+        if items == () and not _is_none(default):
             return default
-        if default is not None and items is None:
-            return _or_default(lowering, node, handler, source, keywords)
-        if key is not None:
+        if not _is_none(default) and items is None:
+            source = _indexable(lowering, node, source)
+            filled = lowering.truth(lengths.length(lowering, source))
+            found = functools.partial(handler, lowering, node, source, key=key)
+            if isinstance(filled, bool):
+                return found() if filled else default
+            return conditional(lowering, node, filled, found, lambda: default)
+        if not _is_none(key):
             return lowering.inline(node, by_key, (_indexable(lowering, node, source), key))
         if items is None:
             return lowering.inline(node, plain, (_indexable(lowering, node, source),))
@@ -129,35 +145,19 @@ def _extreme(callee: Any, plain: Any, by_key: Any) -> Handler:
     return handler
 
 
-def _options(keywords: dict[str, Any]) -> Any:
-    given = {name: item for name, item in keywords.items() if not _is_none(item)}
-    return given.get("key"), given.get("default")
-
-
-def _is_none(item: Any) -> bool:
+def _is_none(item: FrontendValue) -> bool:
     return isinstance(item, Static) and item.value is None
 
 
-def _indexable(lowering: Lowering, node: Any, source: Any) -> Any:
+def _indexable(lowering: Lowering, node: Any, source: Any) -> FrontendValue:
     if isinstance(source, (ListRef, Ref, TupleOf)):
         return source
-    return listed(lowering, node, (source,), {})
+    return listed(lowering, node, source)
 
 
-def _or_default(
-    lowering: Lowering, node: Any, handler: Handler, source: Any, keywords: dict[str, Any]
-) -> Any:
-    source = _indexable(lowering, node, source)
-    default = keywords["default"]
-    others = {name: item for name, item in keywords.items() if name != "default"}
-    filled = lowering.truth(lengths.length(lowering, source))
-    if isinstance(filled, bool):
-        return handler(lowering, node, (source,), others) if filled else default
-    then = functools.partial(handler, lowering, node, (source,), others)
-    return conditional(lowering, node, filled, then, lambda: default)
-
-
-def _pairwise(lowering: Lowering, node: Any, callee: Any, items: tuple[Any, ...]) -> Any:
+def _pairwise(
+    lowering: Lowering, node: Any, callee: Any, items: tuple[FrontendValue, ...]
+) -> FrontendValue:
     result = items[0]
     for item in items[1:]:
         if isinstance(result, Static) and isinstance(item, Static):
@@ -171,10 +171,29 @@ def _pairwise(lowering: Lowering, node: Any, callee: Any, items: tuple[Any, ...]
     return result
 
 
-def _sorted(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    (source,) = arguments
-    key, reverse = keywords.get("key", Static(None)), keywords.get("reverse", Static(False))
-    if not isinstance(reverse, Static) or set(keywords) - {"key", "reverse"}:
+@handles(sorted)
+@taking()
+def _sorted(
+    lowering: Lowering,
+    node: Any,
+    iterable: FrontendValue,
+    /,
+    *,
+    key: FrontendValue = _NONE,
+    reverse: FrontendValue = _FALSE,
+) -> ListRef:
+    return in_order(lowering, node, iterable, key, reverse)
+
+
+def in_order(
+    lowering: Lowering,
+    node: Any,
+    source: FrontendValue,
+    key: FrontendValue = _NONE,
+    reverse: FrontendValue = _FALSE,
+) -> ListRef:
+    """`sorted(source, key=key, reverse=reverse)`, of what is no iterator."""
+    if not isinstance(reverse, Static):
         lowering.unsupported(
             node, "`reverse` must be known when the function is compiled", "write `True` or `False`"
         )
@@ -197,7 +216,7 @@ def _sorted(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
             is_reversed = False
         return object_order.in_order(lowering, node, items, keys, is_reversed)
     trial.take_back()
-    source = listed(lowering, node, (source,), {})
+    source = listed(lowering, node, source)
     if _is_none(key):
         return lowering.inline(node, prelude.in_order, (source, reverse))
     return lowering.inline(node, prelude.in_order_by, (source, key, reverse))
@@ -215,11 +234,12 @@ def _known_keys(items: Sequence[Any]) -> list[Any] | None:
     return keys if len(set(keys)) == len(keys) else None
 
 
-REDUCING: dict[Any, Handler] = {
-    any: _decided(True),
-    all: _decided(False),
-    min: _extreme(min, prelude.smallest, prelude.smallest_by),
-    max: _extreme(max, prelude.largest, prelude.largest_by),
-    sorted: _sorted,
-    list: listed,
-}
+_in_turns, _by_key = taking(in_turns=True), taking(by_key=True)
+enter(
+    {
+        any: _in_turns(_decided(True)),
+        all: _in_turns(_decided(False)),
+        min: _by_key(_extreme(min, prelude.smallest, prelude.smallest_by)),
+        max: _by_key(_extreme(max, prelude.largest, prelude.largest_by)),
+    }
+)

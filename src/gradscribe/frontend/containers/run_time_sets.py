@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from gradscribe.frontend.interface import Place, RunTimeKeyError
 from gradscribe.frontend.memory.sequences import known_items
@@ -37,13 +37,13 @@ _OPERATORS = (operator.or_, operator.and_, operator.sub, operator.xor)
 _GIVING_SETS = (*map(Method, _COMBINING), *_OPERATORS)
 
 
-def is_set(item: Any) -> bool:
+def is_set(item: Any) -> TypeGuard[Value]:
     """Whether this is a set of the running program."""
     return isinstance(item, Value) and item.type == Opaque(set)
 
 
 def method(
-    lowering: Lowering, node: Any, owner: Value, name: str, arguments: tuple[Any, ...]
+    lowering: Lowering, node: Any, owner: Value, name: str, arguments: tuple[FrontendValue, ...]
 ) -> Any:
     """`owner.name(*arguments)`, where that gives a set or an item; else None. What it enters is
     noted."""
@@ -59,7 +59,7 @@ def method(
     return type_ and unknown.emit(lowering, Method(name), (owner, *arguments), {}, type_)
 
 
-def check_items(lowering: Lowering, owner: Value, items: tuple[Any, ...]) -> None:
+def check_items(lowering: Lowering, owner: Value, items: tuple[FrontendValue, ...]) -> None:
     """Have the function lowered once more, with a set of objects, where one is given an object."""
     if not any(isinstance(item, InstanceRef) for item in items):
         return
@@ -80,7 +80,7 @@ def place_of(location: Location) -> Place:
 
 
 def _note(
-    lowering: Lowering, node: Any, owner: Value, name: str, arguments: tuple[Any, ...]
+    lowering: Lowering, node: Any, owner: Value, name: str, arguments: tuple[FrontendValue, ...]
 ) -> None:
     types = [_type_of(lowering, item) for item in arguments]
     enter(lowering, node, owner, types if name == "add" else [_item_of(type_) for type_ in types])
@@ -104,7 +104,9 @@ def _is_made_here(lowering: Lowering, owner: Value) -> bool:
     return made is not None and (made.callee is set or made.callee in _GIVING_SETS)
 
 
-def combined(lowering: Lowering, callee: Any, operands: tuple[Any, ...]) -> Any:
+def combined(
+    lowering: Lowering, callee: Any, operands: tuple[FrontendValue, ...]
+) -> FrontendValue | None:
     """`s | t` and the like; None for what does not give a set."""
     if callee not in _OPERATORS or not all(map(is_set, operands)):
         return None
@@ -138,7 +140,7 @@ def _item_type(lowering: Lowering, owner: Value) -> Type | None:
     return joined
 
 
-def _type_of(lowering: Lowering, item: Any) -> Type | None:
+def _type_of(lowering: Lowering, item: FrontendValue) -> Type | None:
     if isinstance(item, Static):
         return INT if type(item.value) is int else None
     if isinstance(item, TupleOf):

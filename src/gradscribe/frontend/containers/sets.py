@@ -12,32 +12,35 @@ from gradscribe.frontend.memory.iterators import taking
 from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.objects import construction
 from gradscribe.frontend.opaque import unknown
-from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.keyed import refuse_unhashable
 from gradscribe.frontend.structures.standard_classes import DistinctItems
-from gradscribe.frontend.values.values import Static
+from gradscribe.frontend.values.values import FrontendValue, ListRef, Static, TupleOf, known_objects
 from gradscribe.ir.types import BOOL, Opaque
 
+_NO_ITEMS = TupleOf(())
 
-def new_set(lowering: Lowering, node: Any, items: Any) -> Any:
+
+def new_set(lowering: Lowering, node: Any, items: Any) -> FrontendValue:
     """A new set of the items of a list."""
     place = lowering.builder.location and place_of(lowering.builder.location)
     if place in lowering.keyed or object_order.holds_objects(lowering, items):
         return construction.instantiate(lowering, node, DistinctItems, (items,), {})
-    if not lowering.frame.source.changes_sets and _is_known(lowering, items):
+    if not lowering.frame.source.changes_sets and _known_items(lowering, items) is not None:
         return _known(lowering, node, items, set)
     given = () if lowering.contents[items.storage] == () else (items,)
     return unknown.emit(lowering, set, given, {}, Opaque(set))
 
 
-def _is_known(lowering: Lowering, items: Any) -> bool:
+def _known_items(lowering: Lowering, items: ListRef) -> list[Any] | None:
     below = lowering.contents[items.storage]
-    return isinstance(below, tuple) and all(isinstance(item, Static) for item in below)
+    return known_objects(below) if isinstance(below, tuple) else None
 
 
-def _known(lowering: Lowering, node: Any, items: Any, cls: type) -> Static:
-    if not _is_known(lowering, items):
+def _known(lowering: Lowering, node: Any, items: ListRef, cls: type) -> Static:
+    known = _known_items(lowering, items)
+    if known is None:
         lowering.unsupported(
             node,
             "the items of a set must be known when the function is compiled",
@@ -46,22 +49,23 @@ def _known(lowering: Lowering, node: Any, items: Any, cls: type) -> Static:
     known = known_items(lowering, items) or ()
     for item in known:
         refuse_unhashable(lowering, node, item)
-    return Static(cls(item.value for item in known if isinstance(item, Static)))
+    return Static(cls(known))
 
 
-def contains(lowering: Lowering, container: Any, item: Any) -> Any:
+def contains(lowering: Lowering, container: FrontendValue, item: FrontendValue) -> FrontendValue:
     """`item in container`, of an object that is known at run time only."""
     if is_set(container):
         check_items(lowering, container, (item,))
     return unknown.emit(lowering, operator.contains, (container, item), {}, BOOL)
 
 
-def _set(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return new_set(lowering, node, lowering.listed(node, arguments, keywords))
+@handles(set)
+@taking()
+def _set(lowering: Lowering, node: Any, iterable: FrontendValue = _NO_ITEMS, /) -> FrontendValue:
+    return new_set(lowering, node, lowering.listed(node, iterable))
 
 
-def _frozen(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return _known(lowering, node, lowering.listed(node, arguments, keywords), frozenset)
-
-
-handlers.FUNCTIONS.update({set: taking(_set), frozenset: taking(_frozen)})
+@handles(frozenset)
+@taking()
+def _frozen(lowering: Lowering, node: Any, iterable: FrontendValue = _NO_ITEMS, /) -> Static:
+    return _known(lowering, node, lowering.listed(node, iterable), frozenset)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import Static, TupleOf
+from gradscribe.frontend.values.values import FrontendValue, Static, TupleOf
 from gradscribe.ir.types import Array
 from gradscribe.primitives.indexing import LENGTH
 
 
-def shape_of(lowering: Lowering, owner: Any) -> TupleOf:
+def shape_of(lowering: Lowering, owner: FrontendValue) -> TupleOf:
     """The shape of an array as a tuple: known lengths are static."""
     value = lowering.value(owner)
     if unknown.is_opaque(value):

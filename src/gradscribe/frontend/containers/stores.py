@@ -30,7 +30,15 @@ from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import items_at_a_number, protocols
 from gradscribe.frontend.structures.indices import as_array
 from gradscribe.frontend.structures.keyed import check_hash, known_key
-from gradscribe.frontend.values.values import DictRef, FlatRef, ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.values.values import (
+    DictRef,
+    FlatRef,
+    FrontendValue,
+    ListRef,
+    Ref,
+    Static,
+    TupleOf,
+)
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import BOOL, Array, Opaque, Scalar, Type
 from gradscribe.primitives.control import SET
@@ -39,7 +47,9 @@ from gradscribe.primitives.registry import PRIMITIVES
 
 
 @as_python(operator.setitem)
-def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any) -> None:
+def store_item(
+    lowering: Lowering, node: Any, owner: FrontendValue, index: FrontendValue, item: FrontendValue
+) -> None:
     """`owner[index] = item`."""
     owner = outside.opened(lowering, owner)
     if isinstance(owner, (ListRef, DictRef)) and owner.storage in lowering.outside.entered:
@@ -78,20 +88,24 @@ def give_items(lowering: Lowering, node: Any, owner: DictRef, items: dict[Any, A
         lowering.contents[owner.storage] = items
 
 
-def _store_in_list(lowering: Lowering, node: Any, owner: ListRef, index: Any, item: Any) -> None:
+def _store_in_list(
+    lowering: Lowering, node: Any, owner: ListRef, index: FrontendValue, item: FrontendValue
+) -> None:
     if owner.storage in lowering.loops.sliced:
         refuse_store(lowering, node, owner.storage.name, "the slice that the loop runs over")
     if isinstance(index, slice):
         contents = lowering.contents[owner.storage]
         if isinstance(contents, tuple):
             index = items_at_a_number.place_among(lowering, owner, contents, index)
-        store_section(lowering, node, (owner, index, item), {})
+        store_section(lowering, node, owner, index, item)
         return
     with changing_items(lowering, node, owner.storage):
         lowering.contents[owner.storage] = _with_item(lowering, node, owner, index, item)
 
 
-def _with_item(lowering: Lowering, node: Any, owner: ListRef, index: Any, item: Any) -> Any:
+def _with_item(
+    lowering: Lowering, node: Any, owner: ListRef, index: FrontendValue, item: FrontendValue
+) -> Any:
     """The contents of a list after a store."""
     contents = lowering.contents[owner.storage]
     if isinstance(contents, tuple):
@@ -112,7 +126,7 @@ def _with_item(lowering: Lowering, node: Any, owner: ListRef, index: Any, item: 
     return lowering.emit(SET, arguments, name=owner.storage.name)
 
 
-def store(lowering: Lowering, node: Any, target: Ref, item: Any) -> None:
+def store(lowering: Lowering, node: Any, target: Ref, item: FrontendValue) -> None:
     """Store a number or an array to a view (the whole array for an empty path)."""
     is_nested = isinstance(item, (TupleOf, ListRef))
     item = as_array(lowering, node, item)
@@ -121,18 +135,18 @@ def store(lowering: Lowering, node: Any, target: Ref, item: Any) -> None:
     _change(lowering, node, STORE, target, lowering.value(item))
 
 
-def _rank(lowering: Lowering, item: Any) -> int:
+def _rank(lowering: Lowering, item: FrontendValue) -> int:
     rank: int = getattr(lowering.value(item).type, "rank", 0)
     return rank
 
 
-def _augmented(target: Any, callee: Any, item: Any) -> None:
+def _augmented(target: Any, callee: Any, item: FrontendValue) -> None:
     """What Python does for `target op= item`, to an example."""
     target[...] = callee(target, item)
 
 
 @as_python(_augmented)
-def augment(lowering: Lowering, node: Any, target: Ref, callee: Any, item: Any) -> None:
+def augment(lowering: Lowering, node: Any, target: Ref, callee: Any, item: FrontendValue) -> None:
     """`target op= item` for a view of an array, in place as NumPy does it; for one element, or
     gathered ones, by reading, computing and storing."""
     item = as_array(lowering, node, item)
@@ -158,7 +172,9 @@ def augment(lowering: Lowering, node: Any, target: Ref, callee: Any, item: Any) 
         _change(lowering, node, STORE, target, result)
 
 
-def accumulate(lowering: Lowering, node: Any, target: Ref, callee: Any, item: Any) -> None:
+def accumulate(
+    lowering: Lowering, node: Any, target: Ref, callee: Any, item: FrontendValue
+) -> None:
     """Add to a view (or subtract from it); where a gathered element comes twice, twice."""
     value = lowering.value(as_array(lowering, node, item))
     check_dtype(lowering, node, target, value.type)

@@ -46,7 +46,9 @@ from gradscribe.primitives.users_code import is_users
 
 
 @as_python(operator.getitem)
-def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
+def read_item(
+    lowering: Lowering, node: Any, owner: FrontendValue, index: FrontendValue
+) -> FrontendValue:
     """`owner[index]`."""
     if isinstance(owner, ObjectRef) and (
         id(owner.target) in lowering.outside.opened
@@ -105,7 +107,7 @@ def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
     )
 
 
-def index_argument(index: Any) -> Any:
+def index_argument(index: FrontendValue) -> FrontendValue:
     """An index as it is handed to `__getitem__`."""
     if isinstance(index, slice):
         parts = (index.start, index.stop, index.step)
@@ -114,7 +116,7 @@ def index_argument(index: Any) -> Any:
     return index
 
 
-def step_to(lowering: Lowering, node: Any, owner: Ref, index: Any) -> Step:
+def step_to(lowering: Lowering, node: Any, owner: Ref, index: FrontendValue) -> Step:
     """The step from an array to what `[index]` is."""
     step = step_of(lowering, node, index)
     if step[0] is GATHER:
@@ -122,7 +124,7 @@ def step_to(lowering: Lowering, node: Any, owner: Ref, index: Any) -> Step:
     return step
 
 
-def _read_array(lowering: Lowering, node: Any, owner: Ref, step: Step) -> Any:
+def _read_array(lowering: Lowering, node: Any, owner: Ref, step: Step) -> FrontendValue:
     if step[0] is GATHER:
         return lowering.wrap(lowering.emit(GATHER, {"x": lowering.load(owner), **step[1]}))
     view = part_of(owner, step)
@@ -137,7 +139,9 @@ def _read_array(lowering: Lowering, node: Any, owner: Ref, step: Step) -> Any:
     return cut(lowering, found) if lowering.modes.cutting else found
 
 
-def _read_number(lowering: Lowering, node: Any, owner: Value, index: Any) -> Any:
+def _read_number(
+    lowering: Lowering, node: Any, owner: Value, index: FrontendValue
+) -> FrontendValue:
     """A NumPy number is indexed as an array without axes; `x[()]` is the number itself."""
     if presence.catches(lowering, TypeError):
         classes = number_classes.possible(lowering, owner)
@@ -148,18 +152,18 @@ def _read_number(lowering: Lowering, node: Any, owner: Value, index: Any) -> Any
     return read_item(lowering, node, _as_array(lowering, node, owner), index)
 
 
-def _as_array(lowering: Lowering, node: Any, number: Value) -> Any:
+def _as_array(lowering: Lowering, node: Any, number: Value) -> FrontendValue:
 
     return lowering.apply_primitive(node, PRIMITIVES[np.array], np.array, (number,), {})
 
 
-def cut(lowering: Lowering, item: Any) -> Any:
+def cut(lowering: Lowering, item: FrontendValue) -> FrontendValue:
     """The value without derivative (`.data`, `.detach()`, the argument of `.item()`)."""
     shared = frozenset({item.storage}) if isinstance(item, Ref) else frozenset()
     return lowering.wrap(lowering.emit(STOP_GRADIENT, {"x": lowering.value(item)}), shared)
 
 
-def converted(lowering: Lowering, item: Any) -> Any:
+def converted(lowering: Lowering, item: FrontendValue) -> FrontendValue:
     """What a container from outside is given: with a Tensor around, `float(x)` is a number there,
     and belongs to no graph."""
     made = lowering.builder.definition(item) if isinstance(item, Value) else None
@@ -172,7 +176,9 @@ def part_of(owner: Ref, step: Step) -> Ref:
     return Ref(owner.storage, (*owner.path, step))
 
 
-def _read_dict(lowering: Lowering, node: Any, owner: DictRef, index: Any) -> Any:
+def _read_dict(
+    lowering: Lowering, node: Any, owner: DictRef, index: FrontendValue
+) -> FrontendValue:
     key = known_key(lowering, node, owner, index)
     contents = lowering.items_in(owner.storage)
     if key not in contents and outside.makes_items(owner.storage.derived):
@@ -185,7 +191,9 @@ def _read_dict(lowering: Lowering, node: Any, owner: DictRef, index: Any) -> Any
     return contents[key]
 
 
-def _read_list(lowering: Lowering, node: Any, owner: ListRef, index: Any) -> Any:
+def _read_list(
+    lowering: Lowering, node: Any, owner: ListRef, index: FrontendValue
+) -> FrontendValue:
     contents = lowering.contents[owner.storage]
     if isinstance(contents, tuple):
         return _read_items(lowering, node, owner, contents, index)
@@ -193,8 +201,12 @@ def _read_list(lowering: Lowering, node: Any, owner: ListRef, index: Any) -> Any
 
 
 def _read_items(
-    lowering: Lowering, node: Any, owner: Any, items: tuple[Any, ...], index: Any
-) -> Any:
+    lowering: Lowering,
+    node: Any,
+    owner: TupleOf | ListRef,
+    items: tuple[FrontendValue, ...],
+    index: FrontendValue,
+) -> FrontendValue:
     if not items and isinstance(owner, TupleOf) and isinstance(index, Value):
         error = IndexError("tuple index out of range")
         lowering.raises(node, error, f"this item cannot be read: {error}")
@@ -225,8 +237,8 @@ def _read_items(
 
 
 def _read_sequence(
-    lowering: Lowering, node: Any, owner: ListRef, index: Any, original: Any = None
-) -> Any:
+    lowering: Lowering, node: Any, owner: ListRef, index: FrontendValue, original: Any = None
+) -> FrontendValue:
     """original: the list itself, where `owner` stands for what it holds now."""
     if isinstance(index, slice):
         (section,) = step_of(lowering, node, index)[1]["index"]

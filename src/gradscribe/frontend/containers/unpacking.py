@@ -19,6 +19,7 @@ from gradscribe.frontend.values.iterations import Iteration
 from gradscribe.frontend.values.values import (
     DictRef,
     FlatRef,
+    FrontendValue,
     ListRef,
     OneShot,
     Ref,
@@ -31,7 +32,7 @@ from gradscribe.ir.types import Array, Opaque, Sequence, Tuple
 
 
 def unpacked(
-    lowering: Lowering, node: Any, item: Any, expected: int | None = None
+    lowering: Lowering, node: Any, item: FrontendValue, expected: int | None = None
 ) -> tuple[Any, ...]:
     """The items of a value whose number of items is known, or expected: then it is compared at run
     time."""
@@ -84,7 +85,7 @@ def _of_object(lowering: Lowering, node: Any, item: Value, expected: int) -> tup
     )
 
 
-def is_counted(lowering: Lowering, item: Any) -> bool:
+def is_counted(lowering: Lowering, item: FrontendValue) -> bool:
     """Whether `unpacked` can tell the items one by one, and they are not many."""
     contents = lowering.contents[item.storage] if isinstance(item, ListRef) else None
     type_ = lowering.load(item).type if isinstance(item, Ref) else getattr(contents, "type", None)
@@ -131,7 +132,7 @@ def divided(lowering: Lowering, node: Any, item: ListRef, first: int, last: int)
     return (*items[:first], middle, *items[first:])
 
 
-def _compare_length(lowering: Lowering, node: Any, item: Any, expected: int) -> None:
+def _compare_length(lowering: Lowering, node: Any, item: FrontendValue, expected: int) -> None:
     """Raise what Python raises where a list or array has another number of items."""
     what = f"expected {expected} values to unpack"
     raise_for_length(lowering, node, item, operator.ne, expected, what)

@@ -21,8 +21,9 @@ from gradscribe.frontend.control import managed
 from gradscribe.frontend.control.exceptions import suppressing
 from gradscribe.frontend.kinds.static_values import object_of
 from gradscribe.frontend.opaque import unknown
-from gradscribe.frontend.state import handlers, wording
+from gradscribe.frontend.state import wording
 from gradscribe.frontend.state.frame import RAISED
+from gradscribe.frontend.state.handlers import Handler, handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.instances import Object, class_of, is_object
 from gradscribe.frontend.structures.run_time_arguments import argument_of
@@ -156,17 +157,17 @@ _KINDS: dict[str, Callable[[Lowering, Any, Manager, Body], None]] = {
 # -- calls that make managers ------------------------------------------------------------------
 
 
-def mode(enabled: bool | None = None, *, inverse: bool = False) -> handlers.Handler:
+def mode(enabled: bool | None = None, *, inverse: bool = False) -> Handler:
     """A call that makes a gradient mode (None: the one that is given; inverse: its opposite)."""
 
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        given = (*arguments, *keywords.values())
-        if enabled is not None and not given:
+    def handler(lowering: Lowering, node: Any, /, *given: Any, **named: Any) -> Manager:
+        asked = (*given, *named.values())
+        if enabled is not None and not asked:
             return Manager("mode", (Static(enabled),))
-        if inverse and not given:
+        if inverse and not asked:
             return Manager("mode", (Static(False),))
-        if enabled is None and len(given) == 1 and isinstance(given[0], Static):
-            return Manager("mode", (Static(bool(given[0].value) is not inverse),))
+        if enabled is None and len(asked) == 1 and isinstance(asked[0], Static):
+            return Manager("mode", (Static(bool(asked[0].value) is not inverse),))
         return lowering.unsupported(
             node,
             "a gradient mode must be known when this is compiled",
@@ -179,9 +180,9 @@ def mode(enabled: bool | None = None, *, inverse: bool = False) -> handlers.Hand
 _given_mode = mode()
 
 
-def set_mode(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def set_mode(lowering: Lowering, node: Any, /, mode: FrontendValue) -> Manager:
     """A call that makes a gradient mode, which is on from now on, or in the block of a `with`."""
-    manager = _given_mode(lowering, node, arguments, keywords)
+    manager: Manager = _given_mode(lowering, node, mode)
     if node is lowering.statement.entering:
         return manager
     if lowering.builder.is_nested:
@@ -205,33 +206,24 @@ def refuse_changed_mode(lowering: Lowering) -> None:
         )
 
 
-def _kept_class(cls: Any) -> handlers.Handler:
-    """A call of a class whose managers are kept."""
-
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        return Manager("kept", tuple(arguments), keywords, cls)
-
-    return handler
-
-
-_kept_errstate = _kept_class(np.errstate)
-
-
-def _errstate(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    if keywords.get("call", Static(None)) != Static(None):
+@handles(np.errstate)
+def _errstate(lowering: Lowering, node: Any, /, **how: FrontendValue) -> Manager:
+    if how.get("call", Static(None)) != Static(None):
         lowering.unsupported(
             node,
             "`np.errstate(call=…)` calls a function wherever numbers are computed",
             'use `np.errstate(all="raise")`, and catch the `FloatingPointError`',
         )
-    return _kept_errstate(lowering, node, arguments, keywords)
+    return Manager("kept", (), how, np.errstate)
 
 
-def _nullcontext(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    given = (*arguments, *keywords.values(), Static(None))
-    return Manager("null", given[:1])
+@handles(warnings.catch_warnings)
+def _catch_warnings(lowering: Lowering, node: Any, /, **how: FrontendValue) -> Manager:
+    return Manager("kept", (), how, warnings.catch_warnings)
 
 
-handlers.FUNCTIONS[np.errstate] = _errstate
-handlers.FUNCTIONS[warnings.catch_warnings] = _kept_class(warnings.catch_warnings)
-handlers.FUNCTIONS[contextlib.nullcontext] = _nullcontext
+@handles(contextlib.nullcontext)
+def _nullcontext(
+    lowering: Lowering, node: Any, /, enter_result: FrontendValue = Static(None)
+) -> Manager:
+    return Manager("null", (enter_result,))

@@ -24,8 +24,8 @@ from gradscribe.frontend.joins.final_blocks import final_block, walk_all
 from gradscribe.frontend.joins.known_exceptions import refuse_unknown
 from gradscribe.frontend.kinds import static_values
 from gradscribe.frontend.opaque import lent_containers, unknown
-from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.frame import EXITS, RETURN_VALUE
+from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError
 from gradscribe.frontend.state.knowledge import State
 from gradscribe.frontend.state.lowering import Lowering
@@ -81,11 +81,9 @@ def suppressing(
     Attempt(lowering, node, node.body, [Handler(classes, None, [])], []).run()
 
 
-def _suppress(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return Manager("suppress", tuple(arguments))
-
-
-handlers.FUNCTIONS[contextlib.suppress] = _suppress
+@handles(contextlib.suppress)
+def _suppress(lowering: Lowering, node: Any, /, *exceptions: FrontendValue) -> Manager:
+    return Manager("suppress", exceptions)
 
 
 def _handler(lowering: Lowering, node: Any) -> Handler:

@@ -10,8 +10,8 @@ import gast
 from gradscribe.frontend.expressions.expressions import condition
 from gradscribe.frontend.kinds import static_values
 from gradscribe.frontend.opaque import unknown
-from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.frame import RAISED
+from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError, HasRaisedError
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import FrontendValue, Static
@@ -46,15 +46,12 @@ def _raise(lowering: Lowering, exception: FrontendValue, cause: FrontendValue) -
     lowering.frame.names[RAISED] = Static(True)
 
 
-def _exit(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> NoReturn:
-    """`sys.exit(status)`."""
-    exception = unknown.emit(lowering, SystemExit, arguments, keywords, Opaque(SystemExit))
+@handles(sys.exit)
+def _exit(lowering: Lowering, node: Any, /, *status: FrontendValue) -> NoReturn:
+    exception = unknown.emit(lowering, SystemExit, status, {}, Opaque(SystemExit))
     _end_attempt(lowering, node, exception)
     _raise(lowering, exception, Static(None))
     raise HasRaisedError
-
-
-handlers.FUNCTIONS[sys.exit] = _exit
 
 
 def _handled(lowering: Lowering, node: Any) -> FrontendValue:
@@ -82,12 +79,12 @@ def _exception(lowering: Lowering, node: Any) -> FrontendValue:
             return unknown.emit(lowering, item.value, (), {}, Opaque(item.value))
         return lowering.value(item)
     callee = lowering.expression(node.func)
-    is_plain = all(keyword.arg is not None for keyword in node.keywords)
-    if not (isinstance(callee, Static) and isinstance(callee.value, type) and is_plain):
+    cls = callee.value if isinstance(callee, Static) else None
+    if not isinstance(cls, type) or any(keyword.arg is None for keyword in node.keywords):
         lowering.unsupported(node, "this exception is not supported", "raise a plain exception")
     arguments = tuple(lowering.expression(item) for item in node.args)
     keywords = {keyword.arg: lowering.expression(keyword.value) for keyword in node.keywords}
-    return unknown.emit(lowering, callee.value, arguments, keywords, Opaque(callee.value))
+    return unknown.emit(lowering, cls, arguments, keywords, Opaque(cls))
 
 
 def assert_statement(lowering: Lowering, node: Any) -> None:

@@ -199,10 +199,10 @@ def _changed_by(
         return current
     is_list = isinstance(current, ListRef)
     if is_list and callee is operator.add and not _computes_with_lists(lowering, item):
-        lists.extend(lowering, node, (current, item), {})
+        lists.extend(lowering, node, current, item)
         return current
     if isinstance(current, DictRef) and callee is operator.or_:
-        dicts.update(lowering, node, (current, item), {})
+        dicts.update(lowering, node, current, item)
         return current
     known_sets.refuse_change(lowering, node, current)
     is_set = run_time_sets.is_set(current) and _may_be_set(item)
@@ -218,7 +218,7 @@ def _changed_by(
         return unknown.call(lowering, node, in_place, (current, item), {})
     changed = lowering.operate(node, callee, current, item)
     if is_list and isinstance(changed, ListRef):  # `*=`
-        lists.store_section(lowering, node, (current, slice(None), changed), {})
+        lists.store_section(lowering, node, current, slice(None), changed)
         return current
     return changed
 
@@ -272,24 +272,27 @@ def _augment_item(
 
 def delete_statement(lowering: Lowering, node: Any) -> None:
     for target in node.targets:
-        if isinstance(target, gast.Name):
-            lowering.frame.names.pop(target.id, None)
-            continue
-        if isinstance(target, gast.Attribute):
-            owner = lowering.expression(target.value)
-            _for_each_owner(lowering, target, owner, object_stores.delete, target.attr)
-            continue
-        place: FrontendValue = Static(None)
-        owner = place  # several targets in one have neither, and are refused
-        if isinstance(target, gast.Subscript):
-            owner, place = lowering.expression(target.value), index(lowering, target.slice)
-        _for_each_owner(lowering, target, owner, _delete_item, place)
+        _delete(lowering, target)
+
+
+def _delete(lowering: Lowering, target: Any) -> None:
+    if isinstance(target, gast.Name):
+        lowering.frame.names.pop(target.id, None)
+    elif isinstance(target, (gast.Tuple, gast.List)):
+        for part in target.elts:
+            _delete(lowering, part)
+    elif isinstance(target, gast.Attribute):
+        owner = lowering.expression(target.value)
+        _for_each_owner(lowering, target, owner, object_stores.delete, target.attr)
+    else:
+        owner = lowering.expression(target.value)
+        _for_each_owner(lowering, target, owner, _delete_item, index(lowering, target.slice))
 
 
 def _delete_item(lowering: Lowering, node: Any, owner: FrontendValue, place: FrontendValue) -> None:
     owner = outside.opened(lowering, owner)
     if isinstance(owner, ListRef):
-        lists.delete_item(lowering, node, (owner, place), {})
+        lists.delete_item(lowering, node, owner, place)
     elif isinstance(owner, DictRef):
         dicts.delete_key(lowering, node, owner, place)
     elif protocols.call(lowering, node, owner, "__delitem__", place) is None:

@@ -25,7 +25,8 @@ from gradscribe.frontend.memory import outside
 from gradscribe.frontend.memory.iterators import turn
 from gradscribe.frontend.objects import object_attributes, object_stores
 from gradscribe.frontend.opaque import foreign, unknown
-from gradscribe.frontend.state import dependencies, handlers, wording
+from gradscribe.frontend.state import dependencies, wording
+from gradscribe.frontend.state.handlers import handler_of
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes, instances
 from gradscribe.frontend.values.iterations import Range
@@ -163,7 +164,7 @@ def _namedtuple_attribute(lowering: Lowering, node: Any, owner: TupleOf, name: s
     fields: tuple[str, ...] = getattr(owner.cls, "__match_args__" if is_of_c else "_fields", ())
     if name in fields:
         return owner.items[fields.index(name)]
-    if name in vars(tuple) or name in handlers.NAMEDTUPLE_METHODS or name == "_make":
+    if name in vars(tuple) or handler_of(Method(name)) is not None or name == "_make":
         return None
     if is_of_c and not callable(getattr(owner.cls, name, None)):
         what = f"the attribute `{name}`, which is no item of a `{owner.cls.__name__}`"
@@ -236,8 +237,7 @@ def _tensor_attribute(lowering: Lowering, node: Any, owner: FrontendValue, name:
             return Static(1)
         return application.apply_method(lowering, node, owner, name, (), {})
     if name == "array":
-        array: FrontendValue = tensors.class_of(lowering).as_array(lowering, node, (owner,), {})
-        return array
+        return tensors.class_of(lowering).as_array(lowering, node, owner)
     if isinstance(found, property):
         return lowering.call(node, Static(found.fget), (owner,), {})
     if found is None and not is_number(owner):

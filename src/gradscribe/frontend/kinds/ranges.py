@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.iterations import Integer, Range
+from gradscribe.frontend.values.iterations import Range
 from gradscribe.frontend.values.values import FrontendValue, Static
 
 
-def length(lowering: Lowering, owner: Range) -> Integer:
+def length(lowering: Lowering, owner: Range) -> FrontendValue:
     """`len(owner)`."""
     if owner.known is not None:
         return Static(len(owner.known))
@@ -22,7 +22,7 @@ def length(lowering: Lowering, owner: Range) -> Integer:
         reached = lowering.operate(None, operator.sub, first, end)
         steps = lowering.operate(None, operator.floordiv, reached, step)
         difference = lowering.operate(None, operator.neg, steps)
-    found: Integer = lowering.call(None, Static(max), (difference, Static(0)), {})
+    found: FrontendValue = lowering.call(None, Static(max), (difference, Static(0)), {})
     return found
 
 

@@ -46,8 +46,8 @@ def given(
         return arguments, keywords
     as_tensor = tensors.as_tensor
     return (
-        tuple(as_tensor(lowering, node, (item,), {}) for item in arguments),
-        {name: as_tensor(lowering, node, (item,), {}) for name, item in keywords.items()},
+        tuple(as_tensor(lowering, node, item) for item in arguments),
+        {name: as_tensor(lowering, node, item) for name, item in keywords.items()},
     )
 
 

@@ -8,12 +8,14 @@ than a wish, it is refused.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NoReturn
 
 from gradscribe.frontend.memory import at_once
+from gradscribe.frontend.state.handlers import Handler
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError
 from gradscribe.frontend.state.knowledge import Early
 from gradscribe.frontend.state.lowering import Lowering
@@ -32,8 +34,6 @@ from gradscribe.frontend.values.values import (
     Turn,
 )
 from gradscribe.primitives.raising import may_raise
-
-Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
 
 _TAKEN, _REST = "taken", "rest"
 """Whether the items are taken; after a `next`, what is left (else None)."""
@@ -174,44 +174,47 @@ def put_back(lowering: Lowering, item: OneShot, rest: Iteration, early: tuple[Ea
 def iterator(handler: Handler) -> Handler:
     """Of a function that makes items, the one that makes an iterator over them."""
 
-    def make(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    def make(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> OneShot:
         def items(taker: Any) -> Any:
             depth, outer = len(lowering.generators.early), lowering.loops.iterable
             lowering.loops.iterable = taker
             given = tuple(taken(lowering, taker, item) for item in arguments)
             lowering.loops.iterable = outer
             at_once.refuse_effects(lowering, taker, lowering.generators.early[depth:])
-            return handler(lowering, taker, given, keywords)
+            return handler(lowering, taker, *given, **keywords)
 
         return made(lowering, items, (*arguments, *keywords.values()))
 
-    return make
+    return functools.update_wrapper(make, handler)
 
 
 def computed(handler: Handler) -> Handler:
     """The same of a function that takes all it is given at once."""
 
-    def make(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    def make(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> OneShot:
         given = tuple(taken(lowering, node, item) for item in arguments)
-        found = handler(lowering, node, given, keywords)
+        found = handler(lowering, node, *given, **keywords)
         return made(lowering, lambda taker: found, (found,))
 
-    return make
+    return functools.update_wrapper(make, handler)
 
 
-def taking(handler: Handler, in_turns: bool = False, by_key: bool = False) -> Handler:
+def taking(in_turns: bool = False, by_key: bool = False) -> Callable[[Handler], Handler]:
     """Of a function of items, the one that takes them where it is given an iterator. in_turns:
     whether it takes one at a time, and perhaps not all; by_key: whether it calls its `key` between
     two of them."""
 
-    def take(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        depth, outer = len(lowering.generators.early), lowering.loops.iterable
-        lowering.loops.iterable = node if in_turns else outer
-        with at_once.taking(lowering, node):
-            given = tuple(taken(lowering, node, item) for item in arguments)
-            lowering.loops.iterable = outer
-            if in_turns or (by_key and "key" in keywords):
-                at_once.refuse_effects(lowering, node, lowering.generators.early[depth:])
-            return handler(lowering, node, given, keywords)
+    def decorate(handler: Handler) -> Handler:
+        def take(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
+            depth, outer = len(lowering.generators.early), lowering.loops.iterable
+            lowering.loops.iterable = node if in_turns else outer
+            with at_once.taking(lowering, node):
+                given = tuple(taken(lowering, node, item) for item in arguments)
+                lowering.loops.iterable = outer
+                if in_turns or (by_key and "key" in keywords):
+                    at_once.refuse_effects(lowering, node, lowering.generators.early[depth:])
+                return handler(lowering, node, *given, **keywords)
 
-    return take
+        return functools.update_wrapper(take, handler)
+
+    return decorate

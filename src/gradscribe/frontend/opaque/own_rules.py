@@ -25,7 +25,7 @@ from gradscribe.frontend.opaque.lowered_derivatives import (
 )
 from gradscribe.frontend.prelude import isolated
 from gradscribe.frontend.prelude import iteration_prelude as prelude
-from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.handlers import ObjectsOf, handles
 from gradscribe.frontend.state.interruptions import HasRaisedError, ReadsOutsideError
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import FrontendValue, PartialOf, Ref, Static, TupleOf
@@ -123,8 +123,16 @@ def _entries(found: Any, operands: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(found) if is_entry else (found,)
 
 
-def _apply_adjoint(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    rule, out, *given = arguments
+@handles(ObjectsOf(Adjoint))
+def _apply_adjoint(
+    lowering: Lowering,
+    node: Any,
+    rule: Static,
+    out: FrontendValue,
+    /,
+    *given: FrontendValue,
+    **keywords: FrontendValue,
+) -> FrontendValue:
     own: OwnRules = rule.value.own
     if "adjoint" not in own.rules:
         raise NoDerivativeError(
@@ -132,13 +140,12 @@ def _apply_adjoint(lowering: Lowering, node: Any, arguments: Any, keywords: Any)
             f"give it one by `@{own.name}.adjoint`",
             lowering.builder.location,
         )
-    parameters = tuple(given)
 
     def check(rule: GivenRule, found: FrontendValue) -> FrontendValue:
-        return Lowered(lowering, node, rule).cotangents(found, parameters)
+        return Lowered(lowering, node, rule).cotangents(found, given)
 
     applied = _Applied(lowering, node, own.rule("adjoint"), (out, *given), keywords, check)
-    return applied.result(TupleOf(parameters))
+    return applied.result(TupleOf(given))
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,28 +199,37 @@ def _apart(lowering: Lowering, item: FrontendValue) -> FrontendValue:
     return lowering.wrap(lowering.value(item)) if isinstance(item, Ref) else item
 
 
-def _apply_tangent(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    rule, out, *given = arguments
+@handles(ObjectsOf(Tangent))
+def _apply_tangent(
+    lowering: Lowering,
+    node: Any,
+    rule: Static,
+    out: FrontendValue,
+    /,
+    *given: FrontendValue,
+    **keywords: FrontendValue,
+) -> FrontendValue:
     own: OwnRules = rule.value.own
     if "tangent" not in own.rules:
-        return _transposed(lowering, node, own, arguments, keywords)
+        return _transposed(lowering, node, own, (out, *given), keywords)
 
     def check(rule: GivenRule, found: FrontendValue) -> FrontendValue:
         return Lowered(lowering, node, rule).derivative(RESULT, found, out)
 
-    arguments = (out, *given)
-    return _Applied(lowering, node, own.rule("tangent"), arguments, keywords, check).result(out)
+    rule_of_user = own.rule("tangent")
+    return _Applied(lowering, node, rule_of_user, (out, *given), keywords, check).result(out)
 
 
 def _transposed(
     lowering: Lowering,
     node: Any,
     own: OwnRules,
-    arguments: tuple[FrontendValue, ...],
-    keywords: dict[str, FrontendValue],
+    call: tuple[FrontendValue, ...],
+    tangents: dict[str, FrontendValue],
 ) -> FrontendValue:
-    """The tangent that the adjoint implies, which is linear in the cotangent."""
-    _, out, *given = arguments
+    """The tangent that the adjoint implies, which is linear in the cotangent. call: the result and
+    what was given."""
+    out = call[0]
     if "adjoint" not in own.rules:
         raise NoDerivativeError(
             f"`{own.name}` has no rule for its derivative",
@@ -221,23 +237,25 @@ def _transposed(
             lowering.builder.location,
         )
     zero = zero_of(lowering, node, out)
-    pull = PartialOf(Static(Adjoint(own)), (out, *given), {})
+    pull = PartialOf(Static(Adjoint(own)), call, {})
     found = lowering.call(node, pull, (), {"d_out": zero})
     paths = tuple(_paths(found))
     if not paths:
         return zero
-    tangents = tuple(_at(TupleOf(tuple(keywords.values())), path) for path in paths)
-    chosen = PartialOf(Static(Chosen(own, paths)), (out, *given), {})
+    given = TupleOf(tuple(tangents.values()))
+    along = TupleOf(tuple(_at(given, path) for path in paths))
+    chosen = PartialOf(Static(Chosen(own, paths)), call, {})
     active = Static(tuple(range(len(paths))))
-    transposed = (Static(lowering.package.vjp), chosen, zero, active, TupleOf(tangents))
-    tangent: FrontendValue = lowering.inline(node, prelude.transposed, transposed)
-    return tangent
+    transposed = (Static(lowering.package.vjp), chosen, zero, active, along)
+    return lowering.inline(node, prelude.transposed, transposed)
 
 
-def _apply_chosen(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    rule, *given = arguments
+@handles(ObjectsOf(Chosen))
+def _apply_chosen(
+    lowering: Lowering, node: Any, rule: Static, /, *given: FrontendValue, **keywords: FrontendValue
+) -> TupleOf:
     adjoint = Static(Adjoint(rule.value.own))
-    found = _apply_adjoint(lowering, node, (adjoint, *given), keywords)
+    found = _apply_adjoint(lowering, node, adjoint, *given, **keywords)
     return TupleOf(tuple(_at(found, path) for path in rule.value.paths))
 
 
@@ -276,6 +294,3 @@ def zero_of(lowering: Lowering, node: Any, out: FrontendValue) -> FrontendValue:
         return zeros
     zero = np.dtype(type_.dtype).type(0)
     return lowering.constant(zero.item() if type_.weak else zero)
-
-
-handlers.OBJECTS.update({Adjoint: _apply_adjoint, Chosen: _apply_chosen, Tangent: _apply_tangent})

@@ -8,23 +8,41 @@ from __future__ import annotations
 from typing import Any
 
 from gradscribe.frontend.opaque import unknown
-from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.handlers import ObjectsOf, handles
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import FrontendValue, TupleOf
+from gradscribe.frontend.values.values import FrontendValue, Static, TupleOf
 from gradscribe.ir.core import Method
 from gradscribe.ir.types import Tuple
 from gradscribe.primitives.control import RUN
 from gradscribe.primitives.recorded_functions import Pull, Push
 
 
-def _pull(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    _, _, inputs, saved, d_out = arguments
+@handles(ObjectsOf(Pull))
+def _pull(
+    lowering: Lowering,
+    node: Any,
+    rule: Static,
+    out: FrontendValue,
+    inputs: TupleOf,
+    saved: TupleOf,
+    d_out: FrontendValue,
+    /,
+) -> TupleOf:
     given = d_out.items if isinstance(d_out, TupleOf) else (d_out,)
     return TupleOf(_applied(lowering, Method("__call__"), saved, given, inputs.items))
 
 
-def _push(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    _, out, _, saved, d_inputs = arguments
+@handles(ObjectsOf(Push))
+def _push(
+    lowering: Lowering,
+    node: Any,
+    rule: Static,
+    out: FrontendValue,
+    inputs: TupleOf,
+    saved: TupleOf,
+    d_inputs: TupleOf,
+    /,
+) -> FrontendValue:
     likes = out.items if isinstance(out, TupleOf) else (out,)
     found = _applied(lowering, Method("tangent"), saved, d_inputs.items, likes)
     return TupleOf(found) if isinstance(out, TupleOf) else found[0]
@@ -42,6 +60,3 @@ def _applied(
     type_ = types[0] if len(types) == 1 else Tuple(types)
     made = unknown.emit(lowering, method, (saved.items[0], *given), {}, type_, RUN)
     return (made,) if len(types) == 1 else tuple(lowering.unpacked(None, made))
-
-
-handlers.OBJECTS.update({Pull: _pull, Push: _push})

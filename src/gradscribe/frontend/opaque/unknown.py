@@ -388,8 +388,7 @@ def _in_text(
 ) -> FrontendValue:
     """A text that shows values; nobody expects a derivative of it."""
     arguments = tuple(
-        lowering.listed(None, (item,), {}) if isinstance(item, Iteration) else item
-        for item in arguments
+        lowering.listed(None, item) if isinstance(item, Iteration) else item for item in arguments
     )
     return emit(lowering, callee, arguments, keywords, Opaque(str))
 

@@ -20,7 +20,7 @@ from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.syntax import function_texts
-from gradscribe.frontend.values.iterations import Integer, Range
+from gradscribe.frontend.values.iterations import Range
 from gradscribe.frontend.values.values import (
     BoundMethod,
     FrontendValue,
@@ -180,7 +180,7 @@ def _range(lowering: Lowering, item: Range, argument_of: ArgumentOf) -> Value | 
     if item.reversed:
         return None
     first, stop, step = item.parts
-    shown: tuple[Integer, ...] = item.parts if step != Static(1) else (first, stop)
+    shown: tuple[FrontendValue, ...] = item.parts if step != Static(1) else (first, stop)
     shown = (stop,) if len(shown) == 2 and first == Static(0) else shown
     given = tuple(argument_of(part) for part in shown)
     return lowering.plain(RUN, {"args": given, "keywords": {}, "type": Opaque(range)}, range)

@@ -14,7 +14,7 @@ import numpy as np
 
 from gradscribe.frontend.memory import outside, sequences
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.iterations import Integer, Range
+from gradscribe.frontend.values.iterations import Range
 from gradscribe.frontend.values.values import FrontendValue, ListRef, Ref, Static, TupleOf
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Operand, Operation, Primitive, SliceOf, Value
@@ -83,7 +83,7 @@ def _item(lowering: Lowering, node: Any, item: FrontendValue) -> Part:
 def _as_arange(lowering: Lowering, node: Any, item: Range) -> Any:
     """The array that NumPy makes of a range."""
     start, stop, step = item.parts
-    bounds: tuple[Integer, ...] = item.parts
+    bounds: tuple[FrontendValue, ...] = item.parts
     if isinstance(step, Static) and step.value == 1:
         from_zero = isinstance(start, Static) and start.value == 0
         bounds = (stop,) if from_zero else (start, stop)

@@ -137,7 +137,7 @@ def keyed(order: list[Any], held: list[Any]) -> Any:
 
 
 def put(order: list[Any], held: list[Any], key: Any, item: Any) -> None:
-    """What storing an item means; on run-time lists it is `enter`."""
+    """What storing an item means; on run-time lists it is `keyed_dicts._put`."""
     if is_key(order, key):
         held[order.index(key)] = item
     else:

@@ -22,9 +22,7 @@ from gradscribe.frontend.values.values import (
 )
 from gradscribe.frontend.values.values import Iteration as Iteration  # with its subclasses
 from gradscribe.frontend.values.values import Leaf as Leaf
-from gradscribe.ir.core import Value
 
-Integer: TypeAlias = Static | Value
 Function: TypeAlias = "Callable[[Any], FrontendValue]"
 """Makes an item: of a number, or of what another iteration gives."""
 
@@ -35,16 +33,16 @@ _ONE = Static(1)
 class Range(Leaf):
     """`range(start, stop, step)`, which is a value that programs have, too."""
 
-    start: Integer
-    stop: Integer
-    step: Integer = _ONE
+    start: FrontendValue
+    stop: FrontendValue
+    step: FrontendValue = _ONE
 
     @staticmethod
     def of(numbers: range) -> Range:
         return Range(Static(numbers.start), Static(numbers.stop), Static(numbers.step))
 
     @property
-    def parts(self) -> tuple[Integer, Integer, Integer]:
+    def parts(self) -> tuple[FrontendValue, FrontendValue, FrontendValue]:
         return self.start, self.stop, self.step
 
     @property
@@ -130,10 +128,10 @@ class Derived(Iteration):
 class Enumerated(Derived):
     """Pairs of a number, from `start` on, and an item."""
 
-    start: Integer
+    start: FrontendValue
 
     @property
-    def parts(self) -> tuple[Iteration, Integer]:
+    def parts(self) -> tuple[Iteration, FrontendValue]:
         return self.over, self.start
 
 

@@ -11,7 +11,7 @@ store through one is seen through all.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeGuard
 
@@ -394,6 +394,16 @@ class Unbound:
         """A name, or something without one, that has a value on the other path."""
         shown = f"`{name}`" if name else "it"
         return Unbound(f"{shown} has no value on one path", **how)
+
+
+def known_objects(items: Iterable[FrontendValue]) -> list[Any] | None:
+    """The Python objects that these are, if all of them are known."""
+    found = []
+    for item in items:
+        if not isinstance(item, Static):
+            return None
+        found.append(item.value)
+    return found
 
 
 PLAIN_NUMBERS = (bool, int, float, complex, np.generic)

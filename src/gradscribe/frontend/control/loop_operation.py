@@ -166,7 +166,9 @@ def _bound_first(lowering: Lowering, node: Any, assigned: set[str]) -> dict[str,
 _MISSING = Unbound("")
 
 
-def _tells_iterations(lowering: Lowering, node: Any, columns: Columns | None) -> Any:
+def _tells_iterations(
+    lowering: Lowering, node: Any, columns: Columns | None
+) -> bool | Value | None:
     """Whether the loop makes an iteration, where that can be told from what it runs over."""
     if columns is None:
         return None

@@ -299,7 +299,7 @@ def _parts(pattern: Any) -> list[tuple[Any, Any]]:
     return [*before, (patterns[star], middle), *after]
 
 
-def _item(lowering: Lowering, pattern: Any, owner: FrontendValue, place: Any) -> Any:
+def _item(lowering: Lowering, pattern: Any, owner: FrontendValue, place: Any) -> FrontendValue:
     index = place if isinstance(place, slice) else Static(place)
     found = read_item(lowering, pattern, owner, index)
     if isinstance(place, slice) and not isinstance(found, ListRef):

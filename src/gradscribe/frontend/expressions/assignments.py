@@ -192,7 +192,7 @@ def _augment_by(
 
 def _changed_by(
     lowering: Lowering, node: Any, callee: Any, current: FrontendValue, item: FrontendValue
-) -> Any:
+) -> FrontendValue:
     """What `current op= item` gives: `current` itself, changed in place, or another value."""
     if isinstance(current, Ref):
         augment(lowering, node, current, callee, item)

@@ -53,7 +53,7 @@ from gradscribe.primitives.registry import METHODS, PRIMITIVES
 
 
 @as_python(getattr)
-def attribute(lowering: Lowering, node: Any, owner: FrontendValue, name: str) -> Any:
+def attribute(lowering: Lowering, node: Any, owner: FrontendValue, name: str) -> FrontendValue:
     """`owner.name`."""
     if isinstance(owner, Static) and name != "__dict__":
         outside.refuse_derived_number(lowering, owner.value, "")
@@ -106,14 +106,16 @@ _CLASSES = {
 }
 
 
-def method_or_attribute(lowering: Lowering, node: Any, owner: FrontendValue, name: str) -> Any:
+def method_or_attribute(
+    lowering: Lowering, node: Any, owner: FrontendValue, name: str
+) -> FrontendValue:
     """`owner.name`, to be called."""
     if unknown.is_opaque(owner) or (name == "size" and tensors.attribute_of(lowering, owner, name)):
         return BoundMethod(owner, name)
     return attribute(lowering, node, owner, name)
 
 
-def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> FrontendValue:
     """An attribute of a module, class or function. Those of the user's own are read at each
     call, or guarded: they may change."""
     if isinstance(owner, set) and not hasattr(frozenset, name) and hasattr(owner, name):
@@ -158,7 +160,9 @@ def _is_numerical(module: types.ModuleType) -> bool:
     return module.__name__.partition(".")[0] in ("numpy", "scipy", "math", "cmath")
 
 
-def _namedtuple_attribute(lowering: Lowering, node: Any, owner: TupleOf, name: str) -> Any:
+def _namedtuple_attribute(
+    lowering: Lowering, node: Any, owner: TupleOf, name: str
+) -> FrontendValue | None:
     """A field of a namedtuple, or what its class has; None where that is a method of tuples."""
     is_of_c = hasattr(owner.cls, "n_sequence_fields")  # `os.stat_result` and its kind
     fields: tuple[str, ...] = getattr(owner.cls, "__match_args__" if is_of_c else "_fields", ())
@@ -172,7 +176,7 @@ def _namedtuple_attribute(lowering: Lowering, node: Any, owner: TupleOf, name: s
     return class_attributes.of_class(lowering, node, owner, owner.cls, name)
 
 
-def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> Any:
+def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> FrontendValue:
     type_ = lowering.load(owner).type
     assert isinstance(type_, Array)
     if name == "shape":
@@ -217,7 +221,7 @@ _ADDRESSES: dict[str, type] = {"ctypes": type(np.zeros(1).ctypes), "__array_inte
 may write to it."""
 
 
-def _flat(lowering: Lowering, node: Any, owner: Ref) -> Any:
+def _flat(lowering: Lowering, node: Any, owner: Ref) -> FrontendValue:
     """`owner.flat`, which is a view of it also where its memory is not one piece."""
     found = application.apply_method(lowering, node, owner, "ravel", (), {})
     if not isinstance(found, Ref):
@@ -228,7 +232,9 @@ def _flat(lowering: Lowering, node: Any, owner: Ref) -> Any:
     return FlatRef(owner.storage, (*owner.path, step), turn(lowering), owner)
 
 
-def _tensor_attribute(lowering: Lowering, node: Any, owner: FrontendValue, name: str) -> Any:
+def _tensor_attribute(
+    lowering: Lowering, node: Any, owner: FrontendValue, name: str
+) -> FrontendValue:
     """An attribute of what is, or may be, a Tensor. `x.size` is the shape only where it is called:
     as a number it is what programs over arrays mean by it."""
     found = tensors.attribute_of(lowering, owner, name)
@@ -245,7 +251,9 @@ def _tensor_attribute(lowering: Lowering, node: Any, owner: FrontendValue, name:
     return BoundMethod(owner, name)
 
 
-def _number_attribute(lowering: Lowering, node: Any, owner: FrontendValue, name: str) -> Any:
+def _number_attribute(
+    lowering: Lowering, node: Any, owner: FrontendValue, name: str
+) -> FrontendValue:
     type_ = owner.type if isinstance(owner, Value) else lowering.value(owner).type
     assert isinstance(type_, Scalar)
     cls = type(np.zeros((), type_.dtype).item())

@@ -37,7 +37,7 @@ _ITEMS, _FIRST, _END = ".items", ".0", ".end"
 returns or raises at the end."""
 
 
-def list_of(lowering: Lowering, node: Any, name: str = "") -> Any:
+def list_of(lowering: Lowering, node: Any, name: str = "") -> FrontendValue:
     """The list of what a list comprehension, or a generator expression, gives."""
     return _made(lowering, node, _appending(node.elt), new_list(lowering, (), name))
 
@@ -47,7 +47,7 @@ def generator(lowering: Lowering, node: Any) -> OneShot:
     computed at once."""
     outer, first = lowering.frame, lowering.expression(node.generators[0].iter)
 
-    def items(taker: Any) -> Any:
+    def items(taker: Any) -> FrontendValue:
         if taker is lowering.loops.iterable and _gives_one_of_each(node):
             return _one_by_one(lowering, outer, node, iterations.over(lowering, taker, first))
         given = {_FIRST: first, _ITEMS: new_list(lowering, ())}
@@ -68,25 +68,25 @@ def _one_by_one(lowering: Lowering, outer: Frame, node: Any, over: Iteration) ->
     """The items of such a generator expression, each computed when it is taken."""
     target = gast.Assign([node.generators[0].target], _name(_FIRST, gast.Load()), None)
 
-    def item(given: FrontendValue) -> Any:
+    def item(given: FrontendValue) -> FrontendValue:
         return _run_in(lowering, outer, node, [target, gast.Return(node.elt)], {_FIRST: given})
 
     return Mapped.of(over, item)
 
 
-def set_of(lowering: Lowering, node: Any) -> Any:
+def set_of(lowering: Lowering, node: Any) -> FrontendValue:
     """The set that a set comprehension gives."""
     return new_set(lowering, node, list_of(lowering, node))
 
 
-def dict_of(lowering: Lowering, node: Any) -> Any:
+def dict_of(lowering: Lowering, node: Any) -> FrontendValue:
     """The dict that a dict comprehension gives."""
     place = gast.Subscript(_name(_ITEMS, gast.Load()), node.key, gast.Store())
     made = keyed_dicts.new_dict(lowering, node)
     return _made(lowering, node, gast.Assign([place], node.value, None), made)
 
 
-def _made(lowering: Lowering, node: Any, inner: Any, made: FrontendValue) -> Any:
+def _made(lowering: Lowering, node: Any, inner: Any, made: FrontendValue) -> FrontendValue:
     """The container that the statement `inner` fills."""
     return _run(lowering, node, inner, _returned(_ITEMS), {_ITEMS: made})
 
@@ -94,19 +94,19 @@ def _made(lowering: Lowering, node: Any, inner: Any, made: FrontendValue) -> Any
 # -- generators that are left before their end -------------------------------------------------
 
 
-def _any_of(lowering: Lowering, node: Any) -> Any:
+def _any_of(lowering: Lowering, node: Any) -> FrontendValue:
     """`any(… for …)`."""
     found = gast.If(node.elt, [gast.Return(gast.Constant(True, None))], [])
     return _run(lowering, node, found, gast.Return(gast.Constant(False, None)), {})
 
 
-def _all_of(lowering: Lowering, node: Any) -> Any:
+def _all_of(lowering: Lowering, node: Any) -> FrontendValue:
     """`all(… for …)`."""
     missing = gast.If(node.elt, [], [gast.Return(gast.Constant(False, None))])
     return _run(lowering, node, missing, gast.Return(gast.Constant(True, None)), {})
 
 
-def _first_of(lowering: Lowering, node: Any, default: Any = None) -> Any:
+def _first_of(lowering: Lowering, node: Any, default: Any = None) -> FrontendValue:
     """`next(… for …)`, and `next((… for …), default)`."""
     found = gast.Return(node.elt)
     if default is None:
@@ -146,7 +146,7 @@ def _returned(name: str) -> Any:
 
 def _run(
     lowering: Lowering, node: Any, inner: Any, end: Any, given: dict[str, FrontendValue]
-) -> Any:
+) -> FrontendValue:
     """What the loops of a comprehension return: around the statement `inner`, and the statement
     `end` after them. given: what our names in these stand for."""
     outer = lowering.frame
@@ -160,7 +160,7 @@ def _run(
 
 def _run_in(
     lowering: Lowering, outer: Frame, node: Any, body: list[Any], given: dict[str, FrontendValue]
-) -> Any:
+) -> FrontendValue:
     """What these statements return of a comprehension in the frame `outer`."""
     _place(body, node)
     shared = assigned_names([node])

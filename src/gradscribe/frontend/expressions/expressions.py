@@ -81,21 +81,21 @@ def _binary(lowering: Lowering, node: Any) -> FrontendValue:
     left, right = expression(lowering, node.left), expression(lowering, node.right)
     callee = BINARY[type(node.op)]
 
-    def operated(a: FrontendValue, b: FrontendValue) -> Any:
+    def operated(a: FrontendValue, b: FrontendValue) -> FrontendValue:
         operands = tensors.promoted(lowering, node, callee, a, b)
         return lowering.operate(node, callee, *operands)
 
     return for_each_kind(lowering, node, (left, right), operated)
 
 
-def _unary(lowering: Lowering, node: Any) -> Any:
+def _unary(lowering: Lowering, node: Any) -> FrontendValue:
     if isinstance(node.op, gast.Not):
         return _negation(lowering, node)
     operand, callee = expression(lowering, node.operand), UNARY[type(node.op)]
     return for_each_kind(lowering, node, (operand,), lambda a: lowering.operate(node, callee, a))
 
 
-def _negation(lowering: Lowering, node: Any) -> Any:
+def _negation(lowering: Lowering, node: Any) -> FrontendValue:
     """`not a`: only the truth of the operand counts."""
     known = lowering.truth(condition(lowering, node.operand))
     if isinstance(known, bool):
@@ -114,7 +114,7 @@ def condition(lowering: Lowering, node: Any) -> FrontendValue:
     if not isinstance(node, gast.BoolOp):
         return expression(lowering, node)
 
-    def flag(part: Any) -> Any:
+    def flag(part: Any) -> FrontendValue:
         known = lowering.truth(condition(lowering, part))
         if isinstance(known, bool):
             return Static(known)
@@ -224,11 +224,11 @@ def _extend(lowering: Lowering, node: Any, items: ListRef, more: FrontendValue) 
     lowering.call(node, BoundMethod(items, "extend"), (more,), {})
 
 
-def _set(lowering: Lowering, node: Any) -> Any:
+def _set(lowering: Lowering, node: Any) -> FrontendValue:
     return sets.new_set(lowering, node, new_list(lowering, _items(lowering, node.elts)))
 
 
-def _dict(lowering: Lowering, node: Any) -> Any:
+def _dict(lowering: Lowering, node: Any) -> FrontendValue:
     pairs: list[tuple[FrontendValue, FrontendValue]] = []
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
@@ -246,14 +246,14 @@ def _dict(lowering: Lowering, node: Any) -> Any:
     return keyed_dicts.new_dict(lowering, node, pairs)
 
 
-def _subscript(lowering: Lowering, node: Any) -> Any:
+def _subscript(lowering: Lowering, node: Any) -> FrontendValue:
     if isinstance(node.value, gast.Attribute) and node.value.attr == "data":
         return _item_of_data(lowering, node)
     owner, place = expression(lowering, node.value), index(lowering, node.slice)
     return _item(lowering, node, owner, place)
 
 
-def _item_of_data(lowering: Lowering, node: Any) -> Any:
+def _item_of_data(lowering: Lowering, node: Any) -> FrontendValue:
     """`x.data[i]`: of an array with one axis the number that its memory holds there."""
     array = expression(lowering, node.value.value)
     place = index(lowering, node.slice)
@@ -327,7 +327,7 @@ def _owner(lowering: Lowering, node: Any) -> FrontendValue:
         lowering.outside.as_objects = outer
 
 
-def _call(lowering: Lowering, node: Any) -> Any:
+def _call(lowering: Lowering, node: Any) -> FrontendValue:
     callee = _callee(lowering, node)
     if node.args and isinstance(node.args[0], gast.GeneratorExp) and not node.keywords:
         stopping = comprehensions.stopping(callee, len(node.args))

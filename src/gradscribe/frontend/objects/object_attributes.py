@@ -32,7 +32,7 @@ from gradscribe.frontend.values.values import FrontendValue, InstanceRef, Object
 from gradscribe.ir.probing import has, in_class, probe
 
 
-def read(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
+def read(lowering: Lowering, node: Any, owner: Object, name: str) -> FrontendValue:
     """`owner.name`: a property, an attribute of the object itself, a method or an attribute of
     its class."""
     found = get(lowering, node, owner, name)
@@ -56,7 +56,7 @@ def read(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
     return lowering.raises(node, AttributeError(what), what, "store it first")
 
 
-def get(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
+def get(lowering: Lowering, node: Any, owner: Object, name: str) -> FrontendValue | None:
     """`owner.name`, or None where it has none."""
     if isinstance(owner, ObjectRef):
         lowering.outside.meet(owner)

@@ -42,7 +42,9 @@ def is_data_descriptor(kind: Any) -> bool:
     return any(isinstance(method, types.FunctionType) for method in methods)
 
 
-def of_class(lowering: Lowering, node: Any, owner: OfClass, cls: type, name: str) -> Any:
+def of_class(
+    lowering: Lowering, node: Any, owner: OfClass, cls: type, name: str
+) -> FrontendValue | None:
     """An attribute of the class, as it is seen through an object of it, or None."""
     kind = in_class(cls, name, MISSING)
     if kind is MISSING:
@@ -79,7 +81,7 @@ def of_class(lowering: Lowering, node: Any, owner: OfClass, cls: type, name: str
     return outside.external(lowering, value, AccessPath(cls).attribute(name), name)
 
 
-def of_static(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+def of_static(lowering: Lowering, node: Any, owner: Any, name: str) -> FrontendValue | None:
     """An attribute of something known, as a class or module, which the user's code computes when it
     is read: a property or other descriptor, `__getattr__`. None where there is no such code."""
     is_class = isinstance(owner, type)
@@ -117,7 +119,7 @@ def call_descriptor(
     name: str,
     special: str,
     *arguments: FrontendValue,
-) -> Any:
+) -> FrontendValue:
     """Call a method of the descriptor that the class of `owner` has under a name."""
     cls = class_of(owner)
     kind, place = in_class(cls, name), _place_in_class(cls, name)
@@ -192,7 +194,7 @@ def is_method_of_c(kind: Any) -> bool:
     return callable(kind) and isinstance(binds, types.WrapperDescriptorType)
 
 
-def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Any:
+def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> FrontendValue:
     """`super().name`."""
     receiver = owner.receiver
     if not isinstance(receiver, Static):

@@ -80,7 +80,7 @@ def _item(lowering: Lowering, node: Any, item: FrontendValue) -> Part:
     )
 
 
-def _as_arange(lowering: Lowering, node: Any, item: Range) -> Any:
+def _as_arange(lowering: Lowering, node: Any, item: Range) -> FrontendValue:
     """The array that NumPy makes of a range."""
     start, stop, step = item.parts
     bounds: tuple[FrontendValue, ...] = item.parts
@@ -250,7 +250,7 @@ def count_of(lowering: Lowering, mask: Value) -> Affine:
     return lowering.counts[number]
 
 
-def as_array(lowering: Lowering, node: Any, item: FrontendValue) -> Any:
+def as_array(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
     """What is stored in an array: a number or an array; of a tuple or list, NumPy makes one."""
     if isinstance(item, (TupleOf, ListRef)):
         return lowering.apply_primitive(node, PRIMITIVES[np.array], np.array, (item,), {})

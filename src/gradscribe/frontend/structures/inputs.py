@@ -42,14 +42,14 @@ from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Opaque
 
 
-def captured_variable(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Any:
+def captured_variable(lowering: Lowering, value: Any, path: AccessPath, name: str) -> FrontendValue:
     """The implicit input for a variable from outside."""
     found = _captured(lowering, value, path, name)
     remembered.note(lowering, found, path)
     return found
 
 
-def _captured(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Any:
+def _captured(lowering: Lowering, value: Any, path: AccessPath, name: str) -> FrontendValue:
     key = path.place
     if isinstance(value, (list, dict, collections.deque)):
         if id(value) in lowering.outside.grown:

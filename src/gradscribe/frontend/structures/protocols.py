@@ -62,7 +62,9 @@ _UNARY: dict[Any, tuple[str, ...]] = {
 }
 
 
-def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[FrontendValue, ...]) -> Any:
+def operate(
+    lowering: Lowering, node: Any, callee: Any, operands: tuple[FrontendValue, ...]
+) -> FrontendValue | None:
     """An operator of which an operand is an object, or None."""
     if not any(map(instances.has_methods, operands)):
         return None
@@ -133,7 +135,7 @@ def _of_numpy(lowering: Lowering, item: FrontendValue) -> tuple[bool, bool]:
 
 def _operate_on_one(
     lowering: Lowering, node: Any, callee: Any, owner: FrontendValue, *arguments: FrontendValue
-) -> Any:
+) -> FrontendValue | None:
     """A function that asks its first argument; one that gives a number to go on with is called on
     that."""
     if not instances.has_methods(owner):
@@ -149,14 +151,14 @@ def _operate_on_one(
     return None
 
 
-def text(lowering: Lowering, node: Any, item: Static, callee: Any) -> Any:
+def text(lowering: Lowering, node: Any, item: Static, callee: Any) -> FrontendValue | None:
     """`str` or `repr` of what is known, if methods of the user's make it; else None."""
     if callee is str and in_class(type(item.value), "__str__") is not object.__str__:
         return call(lowering, node, item, "__str__")
     return call(lowering, node, item, "__repr__")
 
 
-def _negated(lowering: Lowering, node: Any, item: FrontendValue) -> Any:
+def _negated(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
     known = lowering.truth(item)
     if isinstance(known, bool):
         return Static(not known)
@@ -228,7 +230,7 @@ def augment(
 
 def call(
     lowering: Lowering, node: Any, owner: FrontendValue, name: str, *arguments: FrontendValue
-) -> Any:
+) -> FrontendValue | None:
     """`owner.name(*arguments)` for a special method, or None where the class has none."""
     found = class_attributes.method(lowering, owner, name)
     return None if found is None else lowering.call(node, found, arguments, {})

@@ -201,7 +201,7 @@ def _call(
 
 
 def _hessian(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    rows = jacobian_calls.make("reverse")(lowering, node, *arguments, **keywords)
+    rows: Any = jacobian_calls.make("reverse")(lowering, node, *arguments, **keywords)
     inner: Derivative = rows.function.value
     return of_function(replace(inner, mode="forward"), rows)
 

@@ -29,7 +29,7 @@ from gradscribe.primitives.control import STOP_GRADIENT
 def enter(stop_gradient: Callable[..., Any]) -> None:
     """Make the function known to the frontend."""
 
-    def cut(lowering: Lowering, node: Any, item: Any) -> Any:
+    def cut(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
         item = outside.opened(lowering, item)
         if isinstance(item, TupleOf):
             return TupleOf(tuple(cut(lowering, node, below) for below in item.items), item.cls)

@@ -340,10 +340,11 @@ def _hvp(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> 
     given = {**dict(zip(names, arguments, strict=False)), **keywords}
     if not isinstance(given["primals"], TupleOf):
         single = (given["function"], *(TupleOf((given[n],)) for n in ("primals", "vector")))
-        return _hvp(lowering, node, *single).items[0]
+        return lowering.unpacked(node, _hvp(lowering, node, *single))[0]
     argnums = tuple(range(len(given["primals"].items)))
     gradient = of_function(Derivative(argnums), given["function"])
-    return _jvp(lowering, node, gradient, given["primals"], given["vector"]).items[1]
+    pair = _jvp(lowering, node, gradient, given["primals"], given["vector"])
+    return lowering.unpacked(node, pair)[1]
 
 
 def enter(grad: Any, value_and_grad: Any) -> None:

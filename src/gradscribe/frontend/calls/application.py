@@ -87,7 +87,7 @@ def apply_primitive(
     callee: Any,
     arguments: tuple[FrontendValue, ...],
     keywords: dict[str, FrontendValue],
-) -> Any:
+) -> FrontendValue:
     """Emit a primitive, its arguments bound by its signature; its result goes to `out`."""
     assert primitive.signature is not None
     objects = object_arrays.made(lowering, node, callee, arguments, keywords)
@@ -146,12 +146,12 @@ def _as_asked(
     primitive: Primitive,
     callee: Any,
     asked: tuple[tuple[Any, ...], dict[str, Any]],
-    result: Any,
+    result: FrontendValue,
 ) -> FrontendValue:
     """An array in the order of memory that it is asked for, if it is new and nothing in it is
     differentiated: unread code may ask how it lies. Of other arrays that is forgotten."""
     type_ = lowering.value(result).type if isinstance(result, Ref) else None
-    if not isinstance(type_, Array) or type_.rank < 2:
+    if not isinstance(result, Ref) or not isinstance(type_, Array) or type_.rank < 2:
         return result
     is_new = not result.path and not primitive.view
     if is_new and not any(may_vary(lowering, item) for item in (*asked[0], *asked[1].values())):
@@ -179,9 +179,10 @@ def _emitted(
             return first
         if primitive is PRIMITIVES[np.imag] and not is_complex(lowering.load(first).type):
             zeros = PRIMITIVES[np.zeros_like]
-            found: Ref = apply_primitive(lowering, node, zeros, np.zeros_like, (first,), {})
-            found.storage.read_only = True
-            return found
+            zero = apply_primitive(lowering, node, zeros, np.zeros_like, (first,), {})
+            made = lowering.array(lowering.value(zero))
+            made.storage.read_only = True
+            return made
         if primitive.view:
             return _view(lowering, primitive, callee, first, tree)
     try:

@@ -40,7 +40,7 @@ from gradscribe.primitives.raising import makes_exception
 _LOOPS = (gast.For, gast.While)
 
 
-def remembered(function: Any, /, *args: Any, **kwargs: Any) -> FrontendValue:
+def remembered(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """`function(*args, **kwargs)`, for a function that remembers its results."""
     return function(*args, **kwargs)
 

@@ -22,7 +22,7 @@ import gast
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.memory import iterators
 from gradscribe.frontend.memory.reach import storages
-from gradscribe.frontend.memory.sequences import new_list
+from gradscribe.frontend.memory.sequences import made_list, new_list
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
@@ -52,14 +52,14 @@ def started(lowering: Lowering, node: Any, frame: Frame) -> OneShot:
     return iterators.made(lowering, items, tuple(holds))
 
 
-def _items(lowering: Lowering, taker: FrontendValue, frame: Frame) -> ListRef:
+def _items(lowering: Lowering, taker: Any, frame: Frame) -> ListRef:
     """The list of all items."""
     _check_end(lowering, taker, frame)
     source = frame.source
     frame.source = _returning_items(source)
     frame.names[_ITEMS] = new_list(lowering, ())
     lowering.generators.yielded.append({})
-    found: ListRef = lowering.inline_frame(taker, frame)
+    found = made_list(lowering.inline_frame(taker, frame))
     yielded = lowering.generators.yielded.pop()
     if any(lowering.contents.get(s, held) is not held for s, held in yielded.items()):
         _refuse(lowering, taker, frame, "changes what it has yielded")
@@ -116,11 +116,11 @@ def _returning_items(source: Source) -> Source:
     return Source.of(tree, source.filename, source.lines)
 
 
-def _name(place: Any) -> FrontendValue:
+def _name(place: Any) -> Any:
     return gast.copy_location(gast.Name(_ITEMS, gast.Load(), None, None), place)
 
 
-def _collecting(node: Any) -> FrontendValue:
+def _collecting(node: Any) -> Any:
     """The tree with `yield item` written as `items.append(item)`, `yield from` as `extend`, and
     `return` as `return items`. A `yield` that is sent something is refused where it is met."""
     if isinstance(node, (gast.FunctionDef, gast.Lambda, gast.ClassDef)):
@@ -135,7 +135,7 @@ def _collecting(node: Any) -> FrontendValue:
     return node
 
 
-def _entered(made: Any) -> FrontendValue:
+def _entered(made: Any) -> Any:
     """The call that enters what is yielded in the list."""
     is_one = isinstance(made, gast.Yield)
     item = made.value or gast.Constant(None, None)

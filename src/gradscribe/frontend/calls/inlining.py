@@ -142,7 +142,7 @@ def made_of(
     for option in [name for name in bound.arguments if name.startswith("overwrite")]:
         del bound.arguments[option]
 
-    def given(item: FrontendValue) -> FrontendValue:
+    def given(item: FrontendValue) -> Any:
         return _detached(lowering, argument_of(lowering, item))
 
     named = {key: given(item) for key, item in bound.kwargs.items()}

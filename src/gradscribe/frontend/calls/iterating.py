@@ -370,7 +370,10 @@ def _enumerated(lowering: Lowering, node: Any, /, arr: FrontendValue) -> Mapped:
 
 
 def _numbered(
-    lowering: Lowering, node: Any, lengths: tuple[Any, ...], item: Callable[[TupleOf], Any]
+    lowering: Lowering,
+    node: Any,
+    lengths: tuple[Any, ...],
+    item: Callable[[TupleOf], FrontendValue],
 ) -> Mapped:
     """What is made of each index into an array of this shape, in order."""
     if not lengths:

@@ -160,12 +160,12 @@ class _Body:
     def decorator(self, node: Any) -> Any:
         """What is called with a class or method."""
         if isinstance(node, gast.Call):
-            return self._item(node).value
+            return self.object_of(node)
         found = self._evaluated(node)
-        is_known = isinstance(found, Static) and found.value in _DECORATORS
-        if not is_known:
-            self._refuse(node, "this decorator in a class that a function defines is not supported")
-        return found.value
+        if isinstance(found, Static) and found.value in _DECORATORS:
+            return found.value
+        what = "this decorator in a class that a function defines is not supported"
+        return self._refuse(node, what)
 
     def object_of(self, node: Any) -> Any:
         """The Python object that an expression gives."""

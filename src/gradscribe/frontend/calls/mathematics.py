@@ -60,7 +60,7 @@ def _hypotenuse(lowering: Lowering, node: Any, /, *coordinates: FrontendValue) -
 @taking()
 def _mantissa_and_exponent(lowering: Lowering, node: Any, x: FrontendValue, /) -> TupleOf:
     """The mantissa, which has a derivative, is `x / 2**exponent`."""
-    exponent = _apply(lowering, node, math.frexp, x).items[1]
+    _, exponent = lowering.unpacked(node, _apply(lowering, node, math.frexp, x))
     scale = lowering.operate(node, operator.neg, exponent)
     return TupleOf((_apply(lowering, node, math.ldexp, x, scale), exponent))
 
@@ -69,7 +69,7 @@ def _mantissa_and_exponent(lowering: Lowering, node: Any, x: FrontendValue, /) -
 @taking()
 def _fraction_and_whole(lowering: Lowering, node: Any, x: FrontendValue, /) -> TupleOf:
     """The fraction, which has a derivative, is the remainder by one."""
-    whole = _apply(lowering, node, math.modf, x).items[1]
+    _, whole = lowering.unpacked(node, _apply(lowering, node, math.modf, x))
     return TupleOf((_apply(lowering, node, math.fmod, x, Static(1.0)), whole))
 
 
@@ -91,7 +91,7 @@ def _of_items(callee: Any) -> Handler:
     return handler
 
 
-def _apply(lowering: Lowering, node: Any, callee: Any, *operands: FrontendValue) -> Any:
+def _apply(lowering: Lowering, node: Any, callee: Any, *operands: FrontendValue) -> FrontendValue:
     return lowering.apply_primitive(node, PRIMITIVES[callee], callee, operands, {})
 
 

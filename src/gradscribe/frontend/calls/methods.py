@@ -111,7 +111,12 @@ def _refuse_tensors(
 
 
 def _of_opaque(
-    lowering: Lowering, node: Any, receiver: Value, name: str, arguments: Any, keywords: Any
+    lowering: Lowering,
+    node: Any,
+    receiver: Value,
+    name: str,
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
 ) -> FrontendValue:
     """A method of an object of the running program: a random generator, a set, any other."""
     cls = getattr(receiver.type, "cls", None)

@@ -218,7 +218,7 @@ def _deepcopy(
     return copied
 
 
-_Made = list[tuple[Any, Any]]
+_Made = list[tuple[FrontendValue, FrontendValue]]
 """What a deep copy has copied: what is in it twice is copied once."""
 
 
@@ -324,7 +324,7 @@ def _next(
     if class_attributes.method(lowering, item, "__next__") is not None:
         if default is not None:
             return lowering.inline(node, iteration_prelude.next_or, (item, default))
-        return protocols.call(lowering, node, item, "__next__")
+        return protocols.call_own(lowering, node, item, "__next__")
     if not isinstance(item, OneShot):
         lowering.unsupported(
             node, "`next` of what is no iterator", "make one: `iter(…)`", python=TypeError

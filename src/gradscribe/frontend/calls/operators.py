@@ -447,8 +447,8 @@ _KNOWN_CONTAINERS = (set, frozenset, range, tuple)
 
 def _is_one_of(
     lowering: Lowering, node: Any, item: FrontendValue, items: tuple[FrontendValue, ...]
-) -> bool:
-    result: Any = Static(False)
+) -> Any:
+    result: FrontendValue = Static(False)
     for other in items:
         part = _is_equal(lowering, node, item, other)
         if _is_true(part):

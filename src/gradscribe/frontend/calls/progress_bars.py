@@ -37,7 +37,7 @@ class Progress:
     def __iter__(self) -> Any:
         return map(self._shown, self.iterable)
 
-    def _shown(self, item: FrontendValue) -> FrontendValue:
+    def _shown(self, item: Any) -> Any:
         self.bar.update()
         return item
 
@@ -47,7 +47,7 @@ class Progress:
     def __bool__(self) -> bool:
         return bool(self.iterable)
 
-    def __contains__(self, item: FrontendValue) -> bool:
+    def __contains__(self, item: Any) -> bool:
         return item in self.iterable
 
     def __enter__(self) -> Progress:
@@ -56,19 +56,19 @@ class Progress:
     def __exit__(self, *raised: Any) -> None:
         self.bar.close()
 
-    def set_description(self, *given: FrontendValue, **options: Any) -> None:
+    def set_description(self, *given: Any, **options: Any) -> None:
         self.bar.set_description(*given, **options)
 
-    def set_description_str(self, *given: FrontendValue, **options: Any) -> None:
+    def set_description_str(self, *given: Any, **options: Any) -> None:
         self.bar.set_description_str(*given, **options)
 
-    def set_postfix(self, *given: FrontendValue, **options: Any) -> None:
+    def set_postfix(self, *given: Any, **options: Any) -> None:
         self.bar.set_postfix(*given, **options)
 
-    def set_postfix_str(self, *given: FrontendValue, **options: Any) -> None:
+    def set_postfix_str(self, *given: Any, **options: Any) -> None:
         self.bar.set_postfix_str(*given, **options)
 
-    def __getattr__(self, name: str) -> FrontendValue:
+    def __getattr__(self, name: str) -> Any:
         return getattr(self.bar, name)
 
 

@@ -194,10 +194,10 @@ def _shape(lowering: Lowering, size: Any) -> Any:
     return lowering.value(size).type
 
 
-def _sample(lowering: Lowering, call: _Draw, size: Any) -> FrontendValue:
+def _sample(lowering: Lowering, call: _Draw, size: Any) -> Any:
     """What the method draws, for small arguments, from a generator of our own."""
 
-    def plain(item: FrontendValue) -> Any:
+    def plain(item: Any) -> Any:
         if item is size and size is not None:
             shape = _shape(lowering, size)
             if isinstance(shape, Tuple):

@@ -373,7 +373,8 @@ class Enclosed:
             for leaf, type_ in zip(given.leaves, types, strict=True)
         ]
         inner, known = self._inner, set(self._inner.contents)
-        found = inner.outside.captured[key] = rebuilt(inner, given.structure, own)
+        found: FrontendValue = rebuilt(inner, given.structure, own)
+        inner.outside.captured[key] = found
         inner.outside.entered.update({s: c for s, c in inner.contents.items() if s not in known})
         return found
 

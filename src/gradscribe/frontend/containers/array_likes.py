@@ -114,7 +114,7 @@ def _is_list_of_lists(lowering: Lowering, item: FrontendValue) -> bool:
     return isinstance(type_, Sequence) and isinstance(type_.item, (Sequence, Tuple))
 
 
-def _counted_arrays(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
+def _counted_arrays(lowering: Lowering, node: Any, item: FrontendValue) -> Any:
     """A tuple of arrays, as many as there are in the specializing call."""
     if not isinstance(item, (Ref, ListRef)):
         return item

@@ -38,17 +38,15 @@ def _dict(
 ) -> FrontendValue:
     """`dict(…)`: of a dict, of pairs, of keywords."""
     if len(arguments) == 1 and keyed.is_keyed(arguments[0]):
-        made = protocols.call(lowering, node, arguments[0], "copy")
+        made = protocols.call_own(lowering, node, arguments[0], "copy")
         arguments = ()
     else:
         made = made_here(lowering, node)
-    if keyed.is_keyed(made):
-        for source in (*arguments, new_dict(lowering, keywords)):
+    for source in (*arguments, new_dict(lowering, keywords)):
+        if isinstance(made, DictRef):
+            _fill(lowering, node, made, source)
+        else:
             _enter(lowering, node, made, source)
-        return made
-    if arguments:
-        _fill(lowering, node, made, arguments[0])
-    _fill(lowering, node, made, new_dict(lowering, keywords))
     return made
 
 
@@ -133,7 +131,7 @@ def _get(
 ) -> FrontendValue:
     items = keyed.by_computed_key(lowering, owner, key)
     if items is not None:
-        return protocols.call(lowering, node, items, "get", key, default)
+        return protocols.call_own(lowering, node, items, "get", key, default)
     return lowering.items_in(owner.storage).get(
         keyed.known_key(lowering, node, owner, key), default
     )
@@ -185,7 +183,7 @@ def _pop(
             return default
         lowering.raises(node, KeyError(known), f"the dict has no key {known!r}")
     rest = dict(contents)
-    item = rest.pop(known)
+    item: FrontendValue = rest.pop(known)
     give_items(lowering, node, owner, rest)
     return item
 

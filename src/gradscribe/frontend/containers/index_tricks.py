@@ -69,7 +69,7 @@ def _object(owner: FrontendValue) -> Any:
 _JOINING = ((np.r_, np.concatenate), (np.c_, np.column_stack))
 
 
-def _part(lowering: Lowering, node: Any, part: Any) -> FrontendValue:
+def _part(lowering: Lowering, node: Any, part: FrontendValue) -> FrontendValue:
     """A slice as the range that it stands for: of so many points, if its step is imaginary."""
     if not isinstance(part, slice):
         return part

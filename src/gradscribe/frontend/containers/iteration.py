@@ -184,7 +184,9 @@ def _zip(
     # Functions of the prelude zip what is as long as each other.
     is_prelude = bool(lowering.frames) and lowering.frame.source.whole
     if strict != Static(False) and parts and not is_prelude:
-        counts = all_known(iteration_items.count(lowering, part) for part in parts)
+        counts: list[FrontendValue] | None = all_known(
+            [iteration_items.count(lowering, part) for part in parts]
+        )
         if counts is None:
             lowering.unsupported(
                 node,

@@ -85,7 +85,7 @@ def count(lowering: Lowering, iteration: Iteration) -> FrontendValue | None:
     return None
 
 
-def has_first(lowering: Lowering, node: Any, iteration: Iteration) -> Any:
+def has_first(lowering: Lowering, node: Any, iteration: Iteration) -> bool | Value | None:
     """Whether there is an item: True, a flag, or None if that is not easily told."""
     known = length(lowering, iteration)
     if known is not None and lowering.builder.facts.at_least(known, 1):
@@ -94,14 +94,16 @@ def has_first(lowering: Lowering, node: Any, iteration: Iteration) -> Any:
         case Enumerated(over) | Mapped(over) | ItemsByIndex(_, over):
             return has_first(lowering, node, over)
         case Range(start, stop, Static(value=1)):
-            return lowering.operate(node, operator.lt, start, stop)
+            return lowering.truth(lowering.operate(node, operator.lt, start, stop))
         case ItemsOf(owner):
             items = lengths.length(lowering, owner)
-            return lowering.operate(node, operator.lt, Static(0), items)
+            return lowering.truth(lowering.operate(node, operator.lt, Static(0), items))
     return None
 
 
-def first_and_rest(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, Iteration]:
+def first_and_rest(
+    lowering: Lowering, node: Any, iteration: Iteration
+) -> tuple[FrontendValue, Iteration]:
     """The first item, and an iteration over the others. There is at least one."""
     iteration = forwards(lowering, node, iteration)
     match iteration:
@@ -175,7 +177,8 @@ def _slice_by_index(lowering: Lowering, node: Any, owner: ListRef, index: SliceO
     """The items of a slice of a list as the items of that list which they are."""
     parts = [p if isinstance(p, Value) else Static(p) for p in (index.start, index.stop)]
     items = lengths.length(lowering, owner)
-    start, stop = lowering.inline(node, prelude.bounds_of_slice, (*parts, items)).items
+    bounds = lowering.inline(node, prelude.bounds_of_slice, (*parts, items))
+    start, stop = lowering.unpacked(node, bounds)
     lowering.loops.sliced.append(owner.storage)
     return ItemsByIndex(owner, Range(start, stop))
 

@@ -19,6 +19,7 @@ from gradscribe.frontend.structures.keyed import is_key, keyed, of_lists, put
 from gradscribe.frontend.values.values import (
     DictRef,
     FrontendValue,
+    InstanceRef,
     ListRef,
     Static,
     Storage,
@@ -83,7 +84,9 @@ def new_dict(lowering: Lowering, node: Any, pairs: Iterable[tuple[Any, Any]] = (
     where = lowering.location(node)
     place = where.filename, where.line, where.column
     if place in lowering.keyed:
-        made: Any = of_lists(lowering, new_list(lowering, ()), new_list(lowering, ()))
+        made: InstanceRef | DictRef = of_lists(
+            lowering, new_list(lowering, ()), new_list(lowering, ())
+        )
     else:
         made = DictRef(Storage(place=place))
         lowering.contents[made.storage] = {}

@@ -100,7 +100,12 @@ def raise_where(
 ) -> None:
     """Raise a ValueError where two numbers compare in this way."""
     wrong = lowering.apply_primitive(node, PRIMITIVES[compare], compare, numbers, {})
-    branch(lowering, wrong, lambda: raise_here(lowering, ValueError, what), lambda: None)
+    branch(
+        lowering,
+        lowering.value(wrong),
+        lambda: raise_here(lowering, ValueError, what),
+        lambda: None,
+    )
 
 
 @handles(len)

@@ -261,7 +261,9 @@ def _splice(lowering: Lowering, node: Any, owner: ListRef, index: slice, items: 
             "build a new list",
         )
     spliced = lowering.inline(node, prelude.spliced, (owner, start, stop, items))
-    lowering.contents[owner.storage] = sequences.run_time_value(lowering, spliced)
+    lowering.contents[owner.storage] = sequences.run_time_value(
+        lowering, sequences.made_list(spliced)
+    )
 
 
 @_changes
@@ -308,7 +310,8 @@ def take_items(lowering: Lowering, node: Any, owner: ListRef, value: Value, /) -
 @handles(list.remove)
 def _remove(lowering: Lowering, node: Any, owner: ListRef, item: FrontendValue, /) -> Static:
     position = lowering.inline(node, prelude.index_to_remove, (owner, item))
-    return delete_item(lowering, node, owner, position)
+    delete_item(lowering, node, owner, position)
+    return Static(None)
 
 
 @handles(list.clear)

@@ -12,7 +12,7 @@ from typing import Any
 from gradscribe.frontend.containers import lengths, object_order
 from gradscribe.frontend.joins.branches import conditional
 from gradscribe.frontend.memory.iterators import taken, taking
-from gradscribe.frontend.memory.sequences import holds_numbers, known_items, new_list
+from gradscribe.frontend.memory.sequences import holds_numbers, known_items, made_list, new_list
 from gradscribe.frontend.prelude import prelude
 from gradscribe.frontend.state.handlers import Handler, enter, handles
 from gradscribe.frontend.state.lowering import Lowering
@@ -57,10 +57,10 @@ def listed(lowering: Lowering, node: Any, source: FrontendValue) -> ListRef:
         return copied(lowering, source)
     if isinstance(source, Ref):
         shared = source.storage.reached
-        rows = lowering.apply_primitive(node, PRIMITIVES[list], list, (source,), {})
+        rows = made_list(lowering.apply_primitive(node, PRIMITIVES[list], list, (source,), {}))
         rows.storage.holds |= shared
         return rows
-    return lowering.inline(node, prelude.listed, (source,))
+    return made_list(lowering.inline(node, prelude.listed, (source,)))
 
 
 @handles(list)
@@ -218,8 +218,8 @@ def in_order(
     trial.take_back()
     source = listed(lowering, node, source)
     if _is_none(key):
-        return lowering.inline(node, prelude.in_order, (source, reverse))
-    return lowering.inline(node, prelude.in_order_by, (source, key, reverse))
+        return made_list(lowering.inline(node, prelude.in_order, (source, reverse)))
+    return made_list(lowering.inline(node, prelude.in_order_by, (source, key, reverse)))
 
 
 def _known_keys(items: Sequence[Any]) -> list[Any] | None:

@@ -44,7 +44,7 @@ def is_set(item: Any) -> TypeGuard[Value]:
 
 def method(
     lowering: Lowering, node: Any, owner: Value, name: str, arguments: tuple[FrontendValue, ...]
-) -> Any:
+) -> FrontendValue | None:
     """`owner.name(*arguments)`, where that gives a set or an item; else None. What it enters is
     noted."""
     check_items(lowering, owner, arguments)
@@ -56,7 +56,9 @@ def method(
     type_: Type | None = Opaque(set) if name in _COMBINING else None
     if name == "pop":
         type_ = lowering.sets.listed[owner] = _item_type(lowering, owner)
-    return type_ and unknown.emit(lowering, Method(name), (owner, *arguments), {}, type_)
+    if type_ is None:
+        return None
+    return unknown.emit(lowering, Method(name), (owner, *arguments), {}, type_)
 
 
 def check_items(lowering: Lowering, owner: Value, items: tuple[FrontendValue, ...]) -> None:

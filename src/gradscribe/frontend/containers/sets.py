@@ -9,7 +9,6 @@ from typing import Any
 from gradscribe.frontend.containers import object_order
 from gradscribe.frontend.containers.run_time_sets import check_items, is_set, place_of
 from gradscribe.frontend.memory.iterators import taking
-from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.objects import construction
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.handlers import handles
@@ -46,8 +45,7 @@ def _known(lowering: Lowering, node: Any, items: ListRef, cls: type) -> Static:
             "the items of a set must be known when the function is compiled",
             "use a list, or a dict with these keys",
         )
-    known = known_items(lowering, items) or ()
-    for item in known:
+    for item in map(Static, known):
         refuse_unhashable(lowering, node, item)
     return Static(cls(known))
 

@@ -75,7 +75,7 @@ def read_item(
     makes_items = isinstance(owner, DictRef) and outside.makes_items(owner.storage.derived)
     items = None if makes_items else by_computed_key(lowering, owner, index)
     if items is not None:
-        return protocols.call(lowering, node, items, "__getitem__", index)
+        return protocols.call_own(lowering, node, items, "__getitem__", index)
     if isinstance(owner, DictRef):
         return _read_dict(lowering, node, owner, index)
     if isinstance(owner, ViewOf) and not lowering.frame.is_of_package:
@@ -228,7 +228,9 @@ def _read_items(
         if is_list and lowering.assumed and not lowering.exceptions.attempts:
             _raise_for_empty(lowering)
         try:
-            return (list(items) if isinstance(owner, ListRef) else items)[index.value]
+            found: FrontendValue
+            found = (list(items) if isinstance(owner, ListRef) else items)[index.value]
+            return found
         except (IndexError, TypeError) as error:
             lowering.raises(node, error, f"this item cannot be read: {error}")
     held = sequences.new_list(lowering, items)

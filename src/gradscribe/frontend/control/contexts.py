@@ -182,7 +182,8 @@ _given_mode = mode()
 
 def set_mode(lowering: Lowering, node: Any, /, mode: FrontendValue) -> Manager:
     """A call that makes a gradient mode, which is on from now on, or in the block of a `with`."""
-    manager: Manager = _given_mode(lowering, node, mode)
+    manager = _given_mode(lowering, node, mode)
+    assert isinstance(manager, Manager)
     if node is lowering.statement.entering:
         return manager
     if lowering.builder.is_nested:
@@ -191,7 +192,8 @@ def set_mode(lowering: Lowering, node: Any, /, mode: FrontendValue) -> Manager:
             "the gradient mode is set for the rest of a loop, branch or function",
             "set it for a block: `with gs.set_grad_enabled(…):`",
         )
-    lowering.modes.cutting = not manager.arguments[0].value
+    (enabled,) = manager.arguments
+    lowering.modes.cutting = enabled == Static(False)
     lowering.modes.exist = True
     return manager
 

@@ -192,8 +192,7 @@ def aligned(
 
 def negated(lowering: Lowering, flag: Value) -> Value:
     """The opposite of a flag."""
-    found: Value = lowering.operate(None, operator.not_, flag)
-    return found
+    return lowering.value(lowering.operate(None, operator.not_, flag))
 
 
 def leaves(

@@ -111,6 +111,12 @@ def joined(lowering: Lowering, left: FrontendValue, right: FrontendValue) -> Tup
     return _made_of(lowering, owners, JOIN, arguments)
 
 
+def made_list(item: FrontendValue) -> ListRef:
+    """What a function of the prelude gives that makes a list."""
+    assert isinstance(item, ListRef)
+    return item
+
+
 def section(lowering: Lowering, owner: ListRef, index: SliceOf) -> ListRef:
     """`owner[index]` for a slice that is known at run time only."""
     arguments = {"x": lowering.value(owner), "index": index}

@@ -17,9 +17,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from gradscribe.frontend.values.values import FrontendValue
 from gradscribe.ir.probing import probe
 
-Handler = Callable[..., Any]
+Handler = Callable[..., FrontendValue]
 _H = TypeVar("_H", bound=Handler)
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gradscribe.frontend.values.values import FrontendValue
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TensorClass:
@@ -30,8 +32,8 @@ class TensorClass:
     aliases: Mapping[Any, type]
     dtype_of_class: Callable[[Any], str | None]
     dtype_of: Callable[[Any], Any]
-    as_tensor: Callable[..., Any]
-    as_array: Callable[..., Any]
+    as_tensor: Callable[..., FrontendValue]
+    as_array: Callable[..., FrontendValue]
     promotions: Mapping[Any, Callable[..., Any]]
     over_tensors: tuple[str, ...]
     over_arrays: tuple[str, ...]

@@ -234,3 +234,12 @@ def call(
     """`owner.name(*arguments)` for a special method, or None where the class has none."""
     found = class_attributes.method(lowering, owner, name)
     return None if found is None else lowering.call(node, found, arguments, {})
+
+
+def call_own(
+    lowering: Lowering, node: Any, owner: FrontendValue, name: str, *arguments: FrontendValue
+) -> FrontendValue:
+    """The same of a class that is known to have the method."""
+    found = call(lowering, node, owner, name, *arguments)
+    assert found is not None
+    return found

@@ -23,7 +23,7 @@ def _named(parameters: list[inspect.Parameter]) -> list[str]:
 
 def _of_python() -> list[tuple[Any, Any]]:
     """The handlers of functions of which Python tells what they take."""
-    gs.grad  # noqa: B018 (all handlers are entered)
+    gs.grad
     found = []
     for callee, handler in handlers.entered().items():
         try:

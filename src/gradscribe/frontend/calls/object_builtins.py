@@ -6,7 +6,7 @@ import copy
 import copyreg
 import dataclasses
 import sys
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from gradscribe.frontend.values.values import (
     ObjectRef,
     OneShot,
     Ref,
+    Reference,
     Static,
     Storage,
     Super,
@@ -278,15 +279,12 @@ def _is_one(lowering: Lowering, node: Any, item: FrontendValue, other: FrontendV
     return is_one
 
 
-_InMemory: TypeAlias = Ref | ListRef | DictRef | InstanceRef
-
-
-def _are_given(lowering: Lowering, item: _InMemory, other: _InMemory) -> bool:
+def _are_given(lowering: Lowering, item: Reference, other: Reference) -> bool:
     """Whether two arrays or containers are the caller's, or from outside: they may be one."""
     return all(lowering.outside.is_seen(one.storage) for one in (item, other))
 
 
-def _may_be_in(lowering: Lowering, item: _InMemory, owner: _InMemory) -> bool:
+def _may_be_in(lowering: Lowering, item: Reference, owner: Reference) -> bool:
     """Whether this may be an item of a list whose items are not known one by one."""
     is_open = isinstance(owner, ListRef) and isinstance(lowering.contents[owner.storage], Value)
     return is_open and may_hold(owner.storage, item.storage)

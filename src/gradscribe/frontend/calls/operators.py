@@ -14,6 +14,7 @@ from typing import Any, TypeGuard
 import gast
 import numpy as np
 
+from gradscribe.frontend.calls import equality
 from gradscribe.frontend.containers import array_likes, dicts, lengths, run_time_sets, sets
 from gradscribe.frontend.joins.branches import as_flag
 from gradscribe.frontend.joins.splitting import for_each_kind, resolved
@@ -46,11 +47,10 @@ from gradscribe.frontend.values.values import (
     known_objects,
     may_overlap,
 )
-from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import has
 from gradscribe.ir.statics import same_static
-from gradscribe.ir.types import BOOL, Scalar
+from gradscribe.ir.types import BOOL
 from gradscribe.primitives.control import RUN
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -116,7 +116,7 @@ def operate(lowering: Lowering, node: Any, callee: Any, *operands: FrontendValue
     if callee in (operator.eq, operator.ne):
         if any(map(is_number, operands)) and any(map(_is_no_number, operands)):
             return _identity(lowering, node, callee is operator.eq, *operands)
-        equal = _equal_in_every_call(lowering, *operands)
+        equal = equality.equal_in_every_call(lowering, *operands)
         if equal is not None:
             return Static(equal is (callee is operator.eq))
     for operand in operands:
@@ -142,26 +142,6 @@ def _is_text(item: FrontendValue) -> TypeGuard[Static]:
     return isinstance(item, Static) and isinstance(item.value, str)
 
 
-def _equal_in_every_call(lowering: Lowering, a: Any, b: Any) -> bool | None:
-    """Whether two lengths or integers of the arguments are equal in all calls that the guards
-    admit; None where that is not known."""
-    values = [_integer(a), _integer(b)]
-    if values[0] is None or values[1] is None:
-        return None
-    facts, difference = lowering.builder.facts, values[0] - values[1]
-    if not all(facts.is_argument(symbol) for symbol, _ in difference.terms):
-        return None
-    known = facts.normalize(difference).known
-    return None if known is None else known == 0
-
-
-def _integer(item: FrontendValue) -> Affine | None:
-    if isinstance(item, Static):
-        return Affine.of(item.value) if type(item.value) is int else None
-    type_ = item.type if isinstance(item, Value) else None
-    return type_.value if isinstance(type_, Scalar) else None
-
-
 def _folds(callee: Any, operands: list[Any]) -> bool:
     """Whether a static operation is computed now: anything but floating arithmetic, which
     stays in the program as the user wrote it; a number with a sign is one number."""
@@ -181,7 +161,7 @@ def _structural(
     arrays = array_likes.with_arrays(lowering, node, operands)
     if arrays is not None:
         return operate(lowering, node, callee, *arrays)
-    if callee in (operator.eq, operator.ne) and _never_equal(*operands):
+    if callee in (operator.eq, operator.ne) and equality.never_equal(*operands):
         return Static(callee is operator.ne)
     if len(operands) == 2 and isinstance(operands[0], type(operands[1])):
         if callee is operator.add:
@@ -208,17 +188,6 @@ def _check_tensors(
         sign = wording.name_of(callee)
         types = " and ".join(f"'{name}'" for name in names)
         lowering.raises(node, TypeError(f"unsupported operand type(s) for {sign}: {types}"))
-
-
-def _never_equal(a: Any, b: Any) -> bool:
-    """Whether one is a list and the other a tuple, or a constant."""
-    constants = (bool, int, float, str, type(None))
-    kinds = {
-        type(item.value) if isinstance(item, Static) else type(item)
-        for item in (a, b)
-        if not isinstance(item, Static) or isinstance(item.value, constants)
-    }
-    return len(kinds) == 2 and kinds <= {ListRef, TupleOf, *constants}
 
 
 def _compare_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) -> FrontendValue:

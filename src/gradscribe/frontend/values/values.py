@@ -398,12 +398,9 @@ class Unbound:
 
 def known_objects(items: Iterable[FrontendValue]) -> list[Any] | None:
     """The Python objects that these are, if all of them are known."""
-    found = []
-    for item in items:
-        if not isinstance(item, Static):
-            return None
-        found.append(item.value)
-    return found
+    given = tuple(items)
+    found = [item.value for item in given if isinstance(item, Static)]
+    return found if len(found) == len(given) else None
 
 
 PLAIN_NUMBERS = (bool, int, float, complex, np.generic)

@@ -158,6 +158,10 @@ def _by_name() -> Mapping[str, Sequence[Row]]:
 # -- a call ----------------------------------------------------------------------------------------
 
 
+_IN_PLACE = frozenset({"copy", "inplace", "overwrite"})
+"""Options by which a function may write to all that it is given, and return it."""
+
+
 def _of_call(row: Row, callee: Any, count: int, keywords: Collection[str]) -> Contract:
     """The contract of a call with these arguments: of what is not given, nothing is written."""
     contract = row.contract
@@ -173,6 +177,8 @@ def _of_call(row: Row, callee: Any, count: int, keywords: Collection[str]) -> Co
     if isinstance(callee, np.ufunc):
         writes |= {*range(callee.nin, callee.nin + callee.nout)}
     targets = {name.lower(): name for name in names}
+    if not _IN_PLACE.isdisjoint(given):
+        return replace(contract, writes=None, connects=True)
     for option in given:
         if isinstance(option, str) and option.startswith("overwrite_"):
             target = targets.get(option.removeprefix("overwrite_"))

@@ -170,6 +170,13 @@ def array_of_words():
     gs.vjp(lambda x, words: x, 2.0, np.array(["a", "b"]))
 
 
+@refused_when_run(
+    "`words` has dtype >f8, of another byte order than this machine's", UnsupportedDtypeError
+)
+def array_of_another_byte_order():
+    gs.vjp(lambda x, words: x, 2.0, np.ones(2, ">f8"))
+
+
 @refused_when_run("`x` is a MaskedArray, whose operators need not mean what NumPy's do")
 def masked_array():
     gs.vjp(square, np.ma.array(VECTOR))

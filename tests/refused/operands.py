@@ -361,3 +361,20 @@ def item_stored_at_a_float(x):
     items = [x[:2], x]
     items[x[0]] = x
     return np.sum(items[0])
+
+
+@refused(
+    "`astype` cannot be compiled here: what it returns has dtype >f8, of another byte order than "
+    "this machine's",
+    VECTOR,
+)
+def array_of_another_byte_order(x):
+    return np.sum(x.astype(">f8"))
+
+
+@refused(
+    "`astype` with `order='A'` and without a copy, which depends on how the array lies",
+    np.eye(2),
+)
+def array_in_any_order(m):
+    return np.sum(m[:, ::-1].astype(float, order="A", copy=False))

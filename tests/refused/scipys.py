@@ -76,3 +76,12 @@ def sign_of_a_sum_of_complex_exponentials(m):
 @refused("`lu` cannot be compiled here: it takes one matrix here", np.ones((2, 3, 3)))
 def factors_of_a_stack(m):
     return scipy.linalg.lu(m)[1]
+
+
+@refused(
+    "`fractional_matrix_power` cannot be compiled here: the first power of a matrix is the matrix "
+    "itself",
+    np.eye(2),
+)
+def first_power(m):
+    return np.sum(scipy.linalg.fractional_matrix_power(m, 1))

@@ -361,6 +361,11 @@ def _dtype_name(dtype: np.dtype[Any], place: _Place) -> str:
             f"`{place.name}` has dtype {dtype}, which is not a numeric one",
             "convert it first, for example with `.astype(float)`",
         )
+    if not dtype.isnative:
+        raise UnsupportedDtypeError(
+            f"`{place.name}` has dtype {dtype.str}, of another byte order than this machine's",
+            "convert it first, for example with `.astype(float)`",
+        )
     return str(dtype.name)
 
 

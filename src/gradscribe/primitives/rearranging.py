@@ -191,6 +191,8 @@ def append(arr, values, axis=None):
 
 @composition(np.block)
 def block(arrays):
+    if not isinstance(arrays, list):
+        return np.copy(arrays)
     rank = _block_rank(arrays)
     return _joined_block(arrays, _block_depth(arrays), rank)
 
@@ -258,6 +260,9 @@ def _half_rolled(x, axes, up):
     """Rolled by half of the length, rounded down, or (backwards) up, along axes."""
     x = np.asarray(x)
     axes = tuple(range(np.ndim(x))) if axes is None else axes
-    for axis in axes if isinstance(axes, (tuple, list)) else (axes,):
+    many = axes if isinstance(axes, (tuple, list)) else (axes,)
+    if len(many) == 0:
+        return np.copy(x)
+    for axis in many:
         x = np.roll(x, (x.shape[axis] + up) // 2, axis)
     return x

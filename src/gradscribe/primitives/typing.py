@@ -345,6 +345,11 @@ def numeric(dtype: Any) -> str:
             f"what it returns has dtype {dtype}, which is not a numeric one",
             "compute with numbers, or call it outside and pass the result in",
         )
+    if not dtype.isnative:
+        raise TypeRuleError(
+            f"what it returns has dtype {dtype.str}, of another byte order than this machine's",
+            "convert it outside, where it is written or read",
+        )
     return str(dtype.name)
 
 

@@ -36,6 +36,15 @@ def in_order(value: Any, order: Any, like: Any) -> Any:
     return laid_like(value, np.empty_like(like, order=order or "K"))
 
 
+def lies_in(order: str | None, array: Any) -> bool:
+    """Whether an array lies in the order of memory that a conversion asks for."""
+    flag = _FLAGS.get((order or "K").upper())
+    return flag is None or bool(getattr(array.flags, flag))
+
+
+_FLAGS = {"C": "c_contiguous", "F": "f_contiguous"}
+
+
 def _is_laid_like(array: Any, like: Any) -> bool:
     if array.itemsize == like.itemsize:
         return bool(array.strides == like.strides)

@@ -33,6 +33,7 @@ from gradscribe.recording.arrays import (
     is_recorded,
 )
 from gradscribe.recording.following import RESOLVER, WATCH
+from gradscribe.recording.layouts import lies_in
 from gradscribe.recording.levels import plain, refuse_told, refused, tell, values_in
 from gradscribe.recording.snapshots import value_of_array
 
@@ -114,7 +115,7 @@ def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
             raise
         raise refused(NoDerivativeError(*_AMONG_OBJECTS)) from None
     order = args[1] if len(args) > 1 and isinstance(args[1], str) else kwargs.get("order")
-    if order in ("C", "F"):
+    if str(order).upper() in ("C", "F"):
         made = made.copy(order)
     return _with_axes(made, kwargs.get("ndmin", 0))
 
@@ -195,8 +196,7 @@ def _as_recorded(given: Any, dtype: Any, order: str | None, copy: Any) -> Any:
     """The same array where it has the dtype, and lies in memory as is wanted; else a copy, which
     `copy=False` forbids."""
     array = given if dtype is None else given.astype(dtype, copy=False)
-    lies = {"C": "C_CONTIGUOUS", "F": "F_CONTIGUOUS"}.get(order or "")
-    array = array if lies is None or array.flags[lies] else array.copy(order)
+    array = array if lies_in(order, array) else array.copy(order)
     if copy is False and array is not given:
         raise ValueError("Unable to avoid copy while creating an array as requested.")
     return array

@@ -15,7 +15,7 @@ def value_of_array(array: Any) -> Any:
     """The value of an array of the user's: a copy, or what the numbers of a run in it make."""
     if array.dtype == object and any(map(is_recorded, array.flat)):
         return packing.packed([present(item) for item in array.flat], array.shape)
-    return _snapshot(array)
+    return _snapshot(array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("=")))
 
 
 _snapshots: dict[int, tuple[Any, Any]] = {}

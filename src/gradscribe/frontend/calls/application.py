@@ -102,16 +102,20 @@ def apply_primitive(
         arguments = (array, *arguments[1:])
     if callee in _MAKING and not keywords.keys().isdisjoint(_OF_ARRAYS):
         return _array(lowering, node, callee, arguments, keywords)
-    if callee in (np.asarray, np.asanyarray):
-        given = arranging.of_order(lowering, callee, arguments, keywords)
-        if given[0] is not callee:
-            return apply_primitive(lowering, node, PRIMITIVES[given[0]], *given)
-        _, arguments, keywords = given
+    if callee in arranging.CONVERSIONS:
+        arranged, arguments, keywords = arranging.of_order(lowering, callee, arguments, keywords)
+        if arranged is not callee:
+            how = PRIMITIVES[arranged]
+            found = apply_primitive(lowering, node, how, arranged, arguments, keywords)
+            if callee is np.asarray_chkfinite:
+                found = apply_primitive(lowering, node, primitive, callee, (found,), {})
+            return found
     out, where, arguments, keywords = out_arguments.destination(callee, arguments, keywords)
     if out is not None or where is not None:
+        given = (*arguments, *keywords.values())
         with lowering.exceptions.storing_partly():  # it raises when all is stored
             result = apply_primitive(lowering, node, primitive, callee, arguments, keywords)
-        return out_arguments.store_result(lowering, node, callee, result, out, where)
+        return out_arguments.store_result(lowering, node, (callee, given), result, out, where)
     variant = VARIANTS.get(callee.name if isinstance(callee, Method) else callee)
     asked = (arguments, keywords)
     has_order = options.says_how_it_lies(callee, keywords)
@@ -353,7 +357,7 @@ def _view(
         assert isinstance(type_, Array)
         if isinstance(arguments["dtype"], Value):
             unknown.refuse(lowering, lowering.frame.statement)
-        if np.dtype(arguments["dtype"] or type_.dtype).name != type_.dtype:
+        if np.dtype(arguments["dtype"] or type_.dtype) != np.dtype(type_.dtype):
             return arranging.arranged(lowering, primitive, callee, tree)
         if certain and type_.rank and type_.spelling == "numpy":
             return owner

@@ -27,6 +27,9 @@ from gradscribe.ir.core import Primitive
 from gradscribe.ir.types import Array
 from gradscribe.primitives.control import COPY, RUN
 
+CONVERSIONS = (np.asarray, np.asanyarray, np.asarray_chkfinite)
+"""What makes an array of a dtype and order of memory, or is the one that it is given."""
+
 
 def of_order(
     lowering: Lowering,

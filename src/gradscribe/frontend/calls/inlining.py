@@ -102,6 +102,7 @@ def compose(
 ) -> FrontendValue:
     """A call of a function that is made of other operations; its result goes to `out`."""
     out, _, arguments, keywords = out_arguments.destination(callee, arguments, keywords)
+    given = (*arguments, *keywords.values())
     names = known_integers.NAMES | KNOWN_PARAMETERS.get(composition, frozenset())
     signature = _signature_of(composition)
     keywords = options.essential(callee, signature, None, keywords)
@@ -111,7 +112,7 @@ def compose(
     result = made_of(lowering, node, callee, composition, arguments, keywords)
     if out is None:
         return result
-    return out_arguments.store_result(lowering, node, callee, result, out, None)
+    return out_arguments.store_result(lowering, node, (callee, given), result, out, None)
 
 
 def made_of(

@@ -212,6 +212,12 @@ def _converted(
     rest = {name: item for name, item in keywords.items() if name != "copy"}
     if object_of(lowering, node, keywords["copy"]):
         return application.apply_method(lowering, node, receiver, "astype", arguments, rest)
+    if rest.get("order") in (Static("A"), Static("a")):  # in C order where it lies in neither
+        lowering.unsupported(
+            node,
+            "`astype` with `order='A'` and without a copy, which depends on how the array lies",
+            "name the order, or leave `order` out",
+        )
     given = (receiver, *arguments)
     return lowering.apply_primitive(node, PRIMITIVES[np.asarray], np.asarray, given, rest)
 

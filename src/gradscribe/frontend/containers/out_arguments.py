@@ -215,10 +215,23 @@ def _check_layout(lowering: Lowering, node: Any, out: Ref) -> None:
         )
 
 
+_UNBUFFERED = (np.concatenate, np.stack, np.ptp)
+"""Functions that store to `out` before they have read all that they are given."""
+
+
 def store_result(
-    lowering: Lowering, node: Any, callee: Any, result: Any, out: Any, where: Any
+    lowering: Lowering,
+    node: Any,
+    call: tuple[Any, tuple[FrontendValue, ...]],
+    result: Any,
+    out: Any,
+    where: Any,
 ) -> FrontendValue:
-    """The array `out`, with a result stored in it (where the mask says so)."""
+    """The array `out`, with a result stored in it (where the mask says so). call: the callee, and
+    what it is given."""
+    callee, given_items = call
+    if callee in _UNBUFFERED and any(shares(lowering, item, out) for item in given_items):
+        refuse_overlap(lowering, node)
     if isinstance(out, Static):
         lowering.raises(node, TypeError("return arrays must be of ArrayType"))
     if not isinstance(out, Ref):

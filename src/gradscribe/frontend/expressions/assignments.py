@@ -257,10 +257,18 @@ def _augment_item(
 ) -> None:
     old = read_item(lowering, node, owner, place)
     if isinstance(owner, Ref) and getattr(owner, "array", None) is None:
-        view = part_of(owner, step_of(lowering, node, place))
+        view, before = (
+            part_of(owner, step_of(lowering, node, place)),
+            lowering.contents[owner.storage],
+        )
+        is_view = isinstance(old, Ref) and old.storage is owner.storage
 
         def changed_by(item: FrontendValue) -> Static:
-            augment(lowering, node, view, callee, item)
+            if is_view or lowering.contents[owner.storage] is before:
+                augment(lowering, node, view, callee, item)
+            else:  # by the value itself: it is added to what was read before
+                changed = lowering.operate(node, callee, old, item)
+                store_item(lowering, node, owner, place, changed)
             return Static(None)
 
         for_each_kind(lowering, node, (lowering.expression(node.value),), changed_by)

@@ -177,7 +177,7 @@ def result_type(result: Any, exact: bool) -> Type | None:
         return None
     if not isinstance(result, np.ndarray):
         return type_of(result)
-    if result.dtype.kind not in "biufc":
+    if result.dtype.kind not in "biufc" or not result.dtype.isnative:
         return None
     dims = (Affine.of(n) if exact else Affine.of(Symbol("length")) for n in result.shape)
     return Array(result.dtype.name, tuple(dims))

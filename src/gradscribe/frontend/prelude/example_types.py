@@ -17,7 +17,7 @@ from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import SliceOf
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array, Scalar, Sequence, Tuple, Type, map_lengths
-from gradscribe.primitives.typing import TypeRuleError, type_of
+from gradscribe.primitives.typing import TypeRuleError, numeric, type_of
 
 Lengths = Mapping[Symbol, int]
 
@@ -80,7 +80,7 @@ def _type(facts: Facts, result: Any, other: Any, lengths: _Lengths) -> Type:
     if isinstance(result, np.ndarray):
         shape = getattr(other, "shape", [None] * result.ndim)
         dims = [lengths.of(n, m) for n, m in zip(result.shape, shape, strict=True)]
-        return Array(result.dtype.name, tuple(dims))
+        return Array(numeric(result.dtype), tuple(dims))
     if isinstance(result, (bool, int, float, complex, np.generic)):
         return type_of(result)
     raise TypeRuleError(f"it returns a {type(result).__name__}, not numbers or arrays")

@@ -14,6 +14,7 @@ from scipy import linalg as sl
 from gradscribe.primitives.degenerate import off_the_cut
 from gradscribe.primitives.matrices import square_type, transposed
 from gradscribe.primitives.registry import HOLOMORPHIC, PRIMITIVES, adjoint, composition
+from gradscribe.primitives.typing import TypeRuleError
 
 
 def _along(function, a, direction):
@@ -60,7 +61,14 @@ def _power_tangent(out, a, t, *, d_a):
     return _along(power, off_the_cut(a), d_a)
 
 
-@adjoint(sl.fractional_matrix_power, type=square_type, tangent=_power_tangent, static=("t",))
+def _power_type(facts, callee, a, *t, **named):
+    if 1 in (*t, *named.values()):
+        what = "the first power of a matrix is the matrix itself"
+        raise TypeRuleError(what, "leave the call out")
+    return square_type(facts, callee, a, *t, **named)
+
+
+@adjoint(sl.fractional_matrix_power, type=_power_type, tangent=_power_tangent, static=("t",))
 def fractional_matrix_power(out, a, t, *, d_out):
     return _power_tangent(out, transposed(a), t, d_a=d_out)
 

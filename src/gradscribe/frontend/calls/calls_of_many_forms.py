@@ -14,6 +14,7 @@ import numpy as np
 from gradscribe.frontend.containers import known_integers, unpacking
 from gradscribe.frontend.containers.subscripts import read_item
 from gradscribe.frontend.kinds import number_classes
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import outside
 from gradscribe.frontend.memory.sequences import known_items, new_list
 from gradscribe.frontend.opaque import folded_calls, unknown
@@ -76,7 +77,7 @@ def _split(
             "this call of `split` is not supported",
             "call it as `np.split(array, parts, axis)`, the axis a literal",
         )
-    if isinstance(parts, Static) and isinstance(parts.value, int):
+    if stands_for(parts, int):
         count = parts.value
         if count < 1:
             lowering.raises(node, ValueError("number sections must be larger than 0"))
@@ -106,7 +107,7 @@ def _split(
 
 
 def _items(lowering: Lowering, item: FrontendValue) -> tuple[Any, ...] | None:
-    if isinstance(item, Static) and isinstance(item.value, (tuple, list)):
+    if stands_for(item, (tuple, list)):
         return tuple(map(Static, item.value))
     return known_items(lowering, item)
 

@@ -24,6 +24,7 @@ from gradscribe.frontend.containers import out_arguments
 from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.kinds import static_values, varying
 from gradscribe.frontend.kinds.raised import call_as_python, make_iterator
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import iterators, outside, outside_reach
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.objects import construction
@@ -80,7 +81,7 @@ def call(
     """`callee(*arguments, **keywords)`."""
     if isinstance(callee, Static) and not _has_hash(callee.value):  # of ctypes, weak references
         return unknown.method(lowering, node, callee, "__call__", arguments, keywords)
-    if isinstance(callee, Static) and isinstance(callee.value, types.FunctionType):
+    if stands_for(callee, types.FunctionType):
         return _call_python_function(lowering, node, callee.value, arguments, keywords)
     if isinstance(callee, Static):
         return _call_object(lowering, node, callee.value, arguments, keywords)

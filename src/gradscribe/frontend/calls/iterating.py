@@ -20,6 +20,7 @@ from gradscribe.frontend.containers import iteration as iterations
 from gradscribe.frontend.containers import iteration_items, known_integers, run_time_sets
 from gradscribe.frontend.containers.shapes import shape_of
 from gradscribe.frontend.containers.subscripts import read_item
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import at_once
 from gradscribe.frontend.memory.iterators import computed, iterator, taking
 from gradscribe.frontend.memory.sequences import is_empty, new_list
@@ -201,7 +202,7 @@ def _sum(
     lowering: Lowering, node: Any, iterable: FrontendValue, /, start: FrontendValue = Static(0)
 ) -> FrontendValue:
     """The primitive, for lists and tuples of numbers and arrays, from a number on."""
-    if isinstance(start, Static) and isinstance(start.value, str):
+    if stands_for(start, str):
         what = "sum() can't sum strings [use ''.join(seq) instead]"
         lowering.raises(node, TypeError(what))
     if instances.is_object(iterable) or run_time_sets.is_set(iterable):

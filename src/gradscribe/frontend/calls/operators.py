@@ -19,6 +19,7 @@ from gradscribe.frontend.containers import array_likes, dicts, lengths, run_time
 from gradscribe.frontend.joins.branches import as_flag
 from gradscribe.frontend.joins.splitting import for_each_kind, resolved
 from gradscribe.frontend.kinds import raised, tensors
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import given_twice, outside, sequences
 from gradscribe.frontend.memory.iterators import taken
 from gradscribe.frontend.opaque import unknown
@@ -139,7 +140,7 @@ def _is_no_number(item: FrontendValue) -> bool:
 
 def _is_text(item: FrontendValue) -> TypeGuard[Static]:
     """Whether this is a string that is known."""
-    return isinstance(item, Static) and isinstance(item.value, str)
+    return stands_for(item, str)
 
 
 def _folds(callee: Any, operands: list[Any]) -> bool:
@@ -242,7 +243,7 @@ def _order_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) ->
 
 
 def _is_true(item: FrontendValue) -> bool:
-    return isinstance(item, Static) and isinstance(item.value, _TRUTHS) and bool(item.value)
+    return stands_for(item, _TRUTHS) and bool(item.value)
 
 
 _TRUTHS = (bool, np.bool_)
@@ -309,7 +310,7 @@ def _identity(lowering: Lowering, node: Any, wanted: bool, left: Any, right: Any
         return unknown.emit(lowering, callee, (left, right), {}, BOOL, RUN)
     for side, other in ((left, right), (right, left)):
         is_flag = isinstance(other, Value) and other.type == BOOL
-        if is_flag and isinstance(side, Static) and isinstance(side.value, bool):
+        if is_flag and stands_for(side, bool):
             symbol = operator.eq if wanted else operator.ne
             return operate(lowering, node, symbol, left, right)
     found = _identical(lowering, node, left, right)
@@ -381,7 +382,7 @@ def _contains(lowering: Lowering, node: Any, item: FrontendValue, container: Fro
     if isinstance(container, DictRef):
         key = keyed.known_key(lowering, node, container, item)
         return key in lowering.items_in(container.storage)
-    if isinstance(container, Static) and isinstance(container.value, (set, frozenset)):
+    if stands_for(container, (set, frozenset)):
         keyed.refuse_unhashable(lowering, node, item)
     if class_attributes.method(lowering, container, "__iter__") is not None:
         container = lowering.listed(node, container)
@@ -393,7 +394,7 @@ def _contains(lowering: Lowering, node: Any, item: FrontendValue, container: Fro
     items = getattr(container, "items", None)
     if isinstance(container, ListRef):
         items = lowering.contents[container.storage]
-    if isinstance(container, Static) and isinstance(container.value, _KNOWN_CONTAINERS):
+    if stands_for(container, _KNOWN_CONTAINERS):
         items = tuple(map(Static, container.value))
     if isinstance(container, (ListRef, Ref)) and not isinstance(items, tuple):
         arguments = (container, item)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory.sequences import known_items, new_list
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
@@ -30,7 +31,7 @@ def joined(
     if joining is None:
         return None
     given = index.items if isinstance(index, TupleOf) else (index,)
-    if any(isinstance(part, Static) and isinstance(part.value, str) for part in given):
+    if any(stands_for(part, str) for part in given):
         lowering.unsupported(
             node, "a directive among the parts is not supported", "call `np.concatenate`"
         )

@@ -12,6 +12,7 @@ import gast
 from gradscribe.frontend.containers import iteration_items, known_integers, lengths, run_time_sets
 from gradscribe.frontend.joins.splitting import resolved
 from gradscribe.frontend.kinds.raised import as_python, make_iterator
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import iterators, outside
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import iteration_prelude as prelude
@@ -73,7 +74,7 @@ def over(lowering: Lowering, node: Any, item: FrontendValue) -> Iteration:
         item = run_time_sets.listed(lowering, item) or item
     if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], Value):
         return ItemsOf(item)
-    if isinstance(item, Static) and isinstance(item.value, range):
+    if stands_for(item, range):
         return Range.of(item.value)
     if isinstance(item, (TupleOf, ListRef, DictRef, Static)):
         owner = item if isinstance(item, (ListRef, DictRef, ViewOf)) else None

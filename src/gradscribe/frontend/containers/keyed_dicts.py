@@ -9,6 +9,7 @@ from typing import Any
 from gradscribe.frontend.containers.lists import must_keep_size, refuse_other_size
 from gradscribe.frontend.containers.stores import store_item
 from gradscribe.frontend.joins.branches import branch
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory.aliasing import changing_items
 from gradscribe.frontend.memory.reach import hold
 from gradscribe.frontend.memory.sequences import new_list
@@ -119,7 +120,7 @@ def _has_other_keys(lowering: Lowering, node: Any, order: ListRef, key: Any) -> 
 
 def _is_tuple(key: Any) -> bool:
     is_typed = isinstance(key, Value) and isinstance(key.type, Tuple)
-    is_known = isinstance(key, Static) and isinstance(key.value, tuple)
+    is_known = stands_for(key, tuple)
     return isinstance(key, TupleOf) or is_typed or is_known
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from gradscribe.frontend.containers import subscripts
 from gradscribe.frontend.joins.splitting import resolved
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import outside
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state import known_inputs
@@ -94,7 +95,7 @@ def _is_integer(type_: Array | Scalar) -> bool:
 
 def settled(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
     """The argument with the integers known that are in it, as Python's own."""
-    if isinstance(item, Static) and isinstance(item.value, np.generic):
+    if stands_for(item, np.generic):
         return Static(item.value.item())
     if isinstance(item, Value) and is_number(item):
         return Static(static_integer(lowering, node, item))

@@ -11,6 +11,7 @@ from typing import Any
 
 from gradscribe.frontend.containers import lengths, object_order
 from gradscribe.frontend.joins.branches import conditional
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory.iterators import taken, taking
 from gradscribe.frontend.memory.sequences import holds_numbers, known_items, made_list, new_list
 from gradscribe.frontend.prelude import prelude
@@ -38,9 +39,7 @@ def items_of(lowering: Lowering, item: FrontendValue) -> tuple[Any, ...] | None:
     known = known_items(lowering, item)
     if known is not None:
         return known
-    if isinstance(item, DictRef) or (
-        isinstance(item, Static) and isinstance(item.value, (str, set, frozenset, tuple))
-    ):
+    if isinstance(item, DictRef) or (stands_for(item, (str, set, frozenset, tuple))):
         return lowering.unpacked(None, item)
     if isinstance(item, KnownItems):
         return item.in_order(item.items)

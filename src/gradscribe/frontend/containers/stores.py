@@ -15,6 +15,7 @@ from gradscribe.frontend.containers.lists import store_section
 from gradscribe.frontend.containers.subscripts import converted, index_argument, part_of, step_to
 from gradscribe.frontend.kinds import number_classes
 from gradscribe.frontend.kinds.raised import as_python
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import kept_memory, outside, places, sequences
 from gradscribe.frontend.memory.aliasing import (
     changing_items,
@@ -110,7 +111,7 @@ def _with_item(
     contents = lowering.contents[owner.storage]
     if isinstance(contents, tuple):
         index = items_at_a_number.place_among(lowering, owner, contents, index)
-        if isinstance(index, Static) and isinstance(index.value, int):
+        if stands_for(index, int):
             items = list(contents)
             try:
                 items[index.value] = item

@@ -14,6 +14,7 @@ from gradscribe.frontend.containers import index_tricks
 from gradscribe.frontend.joins.branches import raise_here
 from gradscribe.frontend.kinds import number_classes, presence, ranges, tensors
 from gradscribe.frontend.kinds.raised import as_python
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import outside, places, sequences
 from gradscribe.frontend.memory.aliasing import changing_items
 from gradscribe.frontend.opaque import unknown
@@ -88,7 +89,7 @@ def read_item(
     if isinstance(owner, ObjectRef) and isinstance(index, Static):
         return outside.item_of_object(lowering, node, owner, index.value)
     place = index_argument(index)
-    if isinstance(owner, Static) and isinstance(owner.value, type):
+    if stands_for(owner, type):
         own = in_class(owner.value, "__class_getitem__")
         if isinstance(own, classmethod) and is_users(own.__func__):
             method = lowering.attribute(node, owner, "__class_getitem__")

@@ -10,6 +10,7 @@ from gradscribe.frontend.containers import iteration as iterations
 from gradscribe.frontend.containers import iteration_items
 from gradscribe.frontend.containers.lengths import raise_for_length
 from gradscribe.frontend.containers.subscripts import read_item
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import at_once, iterators, outside
 from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.opaque import unknown
@@ -53,7 +54,7 @@ def unpacked(
         return _counted_items(lowering, node, item, length, expected)
     if isinstance(item, DictRef):
         return tuple(map(Static, lowering.items_in(item.storage)))
-    if isinstance(item, Static) and isinstance(item.value, _STATIC_ITEMS):
+    if stands_for(item, _STATIC_ITEMS):
         return tuple(Static(i) for i in item.value)
     if isinstance(item, Iteration):
         return iteration_items.unrolled(lowering, node, item)

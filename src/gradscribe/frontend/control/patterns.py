@@ -21,6 +21,7 @@ from gradscribe.frontend.expressions.expressions import condition
 from gradscribe.frontend.joins.branches import branch, conditional
 from gradscribe.frontend.joins.splitting import resolved
 from gradscribe.frontend.kinds import static_values
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import kept_variables, outside
 from gradscribe.frontend.memory.sequences import new_list
 from gradscribe.frontend.opaque import unknown
@@ -248,7 +249,7 @@ def _class(lowering: Lowering, pattern: Any, item: FrontendValue) -> Condition:
 def _class_of(lowering: Lowering, pattern: Any) -> type:
 
     cls = lowering.expression(pattern.cls)
-    if not (isinstance(cls, Static) and isinstance(cls.value, type)):
+    if not (stands_for(cls, type)):
         lowering.unsupported(
             pattern, "the class in this pattern is not known", "name the class itself"
         )

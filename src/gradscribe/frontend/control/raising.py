@@ -9,6 +9,7 @@ import gast
 
 from gradscribe.frontend.expressions.expressions import condition
 from gradscribe.frontend.kinds import static_values
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.frame import RAISED
 from gradscribe.frontend.state.handlers import handles
@@ -75,7 +76,7 @@ def _class_of(exception: FrontendValue) -> type | None:
 def _exception(lowering: Lowering, node: Any) -> FrontendValue:
     if not isinstance(node, gast.Call):
         item = lowering.expression(node)
-        if isinstance(item, Static) and isinstance(item.value, type):
+        if stands_for(item, type):
             return unknown.emit(lowering, item.value, (), {}, Opaque(item.value))
         return lowering.value(item)
     callee = lowering.expression(node.func)

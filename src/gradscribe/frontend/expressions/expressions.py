@@ -21,6 +21,7 @@ from gradscribe.frontend.expressions.attributes import method_or_attribute
 from gradscribe.frontend.expressions.formatted import formatted
 from gradscribe.frontend.joins.splitting import choose, for_each_kind, note_decider, resolved
 from gradscribe.frontend.kinds import tensors
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import outside, scope
 from gradscribe.frontend.memory.sequences import new_list
 from gradscribe.frontend.state.lowering import Lowering
@@ -282,7 +283,7 @@ def index(lowering: Lowering, node: Any) -> FrontendValue:
     if isinstance(node, gast.Tuple):
         return TupleOf(tuple(part for item in node.elts for part in _indices(lowering, item)))
     item = expression(lowering, node)
-    if isinstance(item, Static) and isinstance(item.value, slice):
+    if stands_for(item, slice):
         parts = (item.value.start, item.value.stop, item.value.step)
         return slice(*(None if part is None else Static(part) for part in parts))
     return item

@@ -28,6 +28,7 @@ from gradscribe.frontend.joins.branches import conditional
 from gradscribe.frontend.joins.merge_planning import values_in
 from gradscribe.frontend.kinds import kinds
 from gradscribe.frontend.kinds.kinds import ABSENT, kind_of
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import aliasing
 from gradscribe.frontend.memory.carried_parts import bound, is_memory
 from gradscribe.frontend.memory.reach import is_kept, is_read_only, storages
@@ -357,7 +358,7 @@ def _leaves_of(item: FrontendValue) -> list[Reference]:
 
 
 def _stands_for_memory(item: FrontendValue) -> TypeGuard[Static]:
-    return isinstance(item, Static) and isinstance(item.value, _REFERENCES)
+    return stands_for(item, _REFERENCES)
 
 
 def _has_array(item: FrontendValue) -> bool:

@@ -20,6 +20,7 @@ from numpy.exceptions import AxisError
 from gradscribe import errors
 from gradscribe.errors import SourceLocation, UnsupportedError, raised_as
 from gradscribe.frontend.kinds.examples import Examples, RaisedError, UnknownError, attribute
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.state import known_inputs, wording
 from gradscribe.frontend.state.interruptions import MisfitError, unknown_type
 from gradscribe.frontend.state.lowering import Lowering
@@ -123,7 +124,7 @@ def _for_types(
 
 
 def _is_text(item: FrontendValue) -> bool:
-    return isinstance(item, Static) and isinstance(item.value, str)
+    return stands_for(item, str)
 
 
 def _refusal(lowering: Lowering, node: Any, error: Exception) -> UnsupportedError:

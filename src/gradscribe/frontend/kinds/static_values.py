@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from gradscribe.frontend.values.values import (
     Static,
     TupleOf,
 )
+
+
+def stands_for(item: FrontendValue | None, cls: type | tuple[type, ...]) -> TypeGuard[Static]:
+    """Whether this is a known object of one of these classes."""
+    return isinstance(item, Static) and isinstance(item.value, cls)
 
 
 def value_of(value: Any) -> FrontendValue:

@@ -11,6 +11,7 @@ from typing import Any
 
 from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.kinds.raised import as_python
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import aliasing, outside_reach
 from gradscribe.frontend.objects.object_attributes import depend_on_absence, own_attribute
 from gradscribe.frontend.state.lowering import Lowering
@@ -44,7 +45,7 @@ def store(
     lowering: Lowering, node: Any, owner: FrontendValue, name: str, item: FrontendValue
 ) -> None:
     """`owner.name = item`."""
-    if isinstance(owner, Static) and isinstance(owner.value, types.FunctionType):
+    if stands_for(owner, types.FunctionType):
         owner = ObjectRef(owner.value, AccessPath(owner.value))
     if not is_object(owner) or name in _MEANING:
         lowering.unsupported(

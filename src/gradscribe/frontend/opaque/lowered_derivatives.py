@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.opaque.given_derivatives import (
@@ -35,7 +36,7 @@ NOTHING = Static(None)
 
 def parts_of(lowering: Lowering, item: FrontendValue) -> tuple[FrontendValue, ...] | None:
     """The items of a tuple, or of a list whose items are known; None of anything else."""
-    if isinstance(item, Static) and isinstance(item.value, (tuple, list)):
+    if stands_for(item, (tuple, list)):
         return tuple(map(Static, item.value))
     return known_items(lowering, item)
 

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
+from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import outside, sequences
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.iterations import Range
@@ -106,7 +107,7 @@ def _list(lowering: Lowering, node: Any, item: ListRef | TupleOf) -> Value | lis
 
 
 def _list_item(lowering: Lowering, node: Any, item: FrontendValue) -> Part:
-    if isinstance(item, Static) and isinstance(item.value, (bool, int, np.integer)):
+    if stands_for(item, (bool, int, np.integer)):
         return item.value if isinstance(item.value, bool) else int(item.value)
     if isinstance(item, (ListRef, TupleOf)):
         return _list(lowering, node, item)
@@ -122,7 +123,7 @@ def _list_item(lowering: Lowering, node: Any, item: FrontendValue) -> Part:
 def _bound(lowering: Lowering, node: Any, part: FrontendValue | None) -> Value | int | None:
     if part is None or (isinstance(part, Static) and part.value is None):
         return None
-    if isinstance(part, Static) and isinstance(part.value, (int, np.integer)):
+    if stands_for(part, (int, np.integer)):
         return int(part.value)
     if isinstance(part, Value) and is_integer(part.type):
         return part

@@ -16,22 +16,11 @@ from gradscribe.frontend.containers.subscripts import read_item
 from gradscribe.frontend.memory import at_once, iterators
 from gradscribe.frontend.memory.iterators import iterator, made
 from gradscribe.frontend.prelude import itertools_prelude as prelude
-from gradscribe.frontend.state.handlers import Handler, enter, handles
+from gradscribe.frontend.state.handlers import enter, handles, written_as
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.iterations import Endless, Mapped, Range
 from gradscribe.frontend.values.values import FrontendValue, OneShot, Static, TupleOf
 from gradscribe.ir.types import Tuple
-
-
-def _written_as(function: Any) -> Handler:
-    """Of a function written in Python, the one that makes an iterator over what it gives."""
-
-    def handler(
-        lowering: Lowering, node: Any, /, *arguments: FrontendValue, **keywords: Any
-    ) -> FrontendValue:
-        return lowering.inline(node, function, arguments, keywords)
-
-    return iterator(handler)
 
 
 @handles(itertools.zip_longest)
@@ -150,9 +139,9 @@ def _repeat(
 
 enter(
     {
-        itertools.takewhile: _written_as(prelude.taken_while),
-        itertools.dropwhile: _written_as(prelude.dropped_while),
-        itertools.filterfalse: _written_as(prelude.filtered_out),
-        itertools.compress: _written_as(prelude.compressed),
+        itertools.takewhile: iterator(written_as(prelude.taken_while)),
+        itertools.dropwhile: iterator(written_as(prelude.dropped_while)),
+        itertools.filterfalse: iterator(written_as(prelude.filtered_out)),
+        itertools.compress: iterator(written_as(prelude.compressed)),
     }
 )

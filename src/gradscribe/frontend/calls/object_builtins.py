@@ -18,7 +18,7 @@ from gradscribe.frontend.objects import construction, object_stores
 from gradscribe.frontend.prelude import iteration_prelude, prelude, standard_functions
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.frame import Frame
-from gradscribe.frontend.state.handlers import Handler, enter, handles
+from gradscribe.frontend.state.handlers import Handler, enter, handles, written_as
 from gradscribe.frontend.state.knowledge import Early
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes, protocols, standard_classes
@@ -399,15 +399,6 @@ def _instance_of(cls: type) -> Handler:
     return handler
 
 
-def _written_as(function: Any) -> Handler:
-    def handler(
-        lowering: Lowering, node: Any, /, *given: FrontendValue, **named: Any
-    ) -> FrontendValue:
-        return lowering.inline(node, function, given, named)
-
-    return handler
-
-
 _take = iterators.taking()
 enter({cls: _take(_instance_of(own)) for cls, own in standard_classes.CLASSES.items()})
-enter({callee: _written_as(own) for callee, own in standard_functions.FUNCTIONS.items()})
+enter({callee: written_as(own) for callee, own in standard_functions.FUNCTIONS.items()})

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import FrontendValue
 from gradscribe.ir.probing import probe
 
@@ -49,6 +50,15 @@ def handles(*callees: Any) -> Callable[[_H], _H]:
         return handler
 
     return decorate
+
+
+def written_as(function: Callable[..., Any]) -> Handler:
+    """The handler of a callee that means what a function of our own does, which is lowered."""
+
+    def handler(lowering: Lowering, node: Any, /, *given: Any, **named: Any) -> FrontendValue:
+        return lowering.inline(node, function, given, named)
+
+    return handler
 
 
 def handler_of(callee: Any) -> Handler | None:

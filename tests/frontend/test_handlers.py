@@ -103,3 +103,8 @@ def test_what_python_does_not_take_raises_its_error(program: Any) -> None:
 def test_what_is_taken_by_python_alone_is_refused() -> None:
     with pytest.raises(UnsupportedError, match=r"`fromiter` is given more than is supported"):
         gs.grad(lambda x: np.sum(np.fromiter((v for v in x), float, count=3)))(X)
+
+
+def test_the_advice_says_how_to_call_a_method() -> None:
+    with pytest.raises(UnsupportedError, match=r"call it as `index\(wanted\)`"):
+        gs.grad(lambda x: x[0] * [1, 2, 1].index(1, 1))(X)

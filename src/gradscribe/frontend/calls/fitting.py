@@ -42,6 +42,7 @@ def check(
     """Say that Python raises a TypeError, where the arguments do not fit; refuse those that the
     handler does not take."""
     name = getattr(callee, "__name__", "this function")
+    is_method = hasattr(callee, "__objclass__")
     signature, taken = _signature(callee), _parameters(handler)
     try:
         (signature or taken).bind(*arguments, **keywords)
@@ -53,5 +54,5 @@ def check(
         lowering.unsupported(
             node,
             f"`{name}` is given more than is supported",
-            f"call it as `{name}({', '.join(taken.parameters)})`",
+            f"call it as `{name}({', '.join(list(taken.parameters)[is_method:])})`",
         )

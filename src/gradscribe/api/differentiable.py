@@ -18,7 +18,7 @@ from typing import Any, overload
 import numpy as np
 
 from gradscribe.api.copying import CopiedAsFunction, imported, not_importable
-from gradscribe.api.partly_compiled import REFUSALS, PartialCall
+from gradscribe.api.partly_compiled import RECORDING, REFUSALS, PartialCall
 from gradscribe.api.recorded_call import compiled_call, has_tangent, recorded_call
 from gradscribe.api.recorded_tensors import call_on_tensors
 from gradscribe.api.recorded_transforms import Compile, compiles, without_source
@@ -61,7 +61,9 @@ class DifferentiableFunction(CopiedAsFunction):
         self.compiles: Compile = compiles
         if compiles:
             target = target_of(function)
-            self._target: Target = partial_target(target) if compiles == "auto" else target
+            self._target: Target = (
+                partial_target(target, RECORDING) if compiles == "auto" else target
+            )
         self._argnums = None if argnums is None else argument_numbers(argnums)
         self._specializations: list[Specialization] = []
         self.__gradscribe_function__ = function

@@ -16,7 +16,7 @@ import numpy as np
 from gradscribe.api import deciding, recorded_transforms
 from gradscribe.api.functional import Gradient, check_scalar
 from gradscribe.api.objects_as_arguments import refuse_objects
-from gradscribe.api.partly_compiled import PartialCall
+from gradscribe.api.partly_compiled import RECORDING, PartialCall
 from gradscribe.api.pointwise import OfFunction, OfGradient, Pointwise
 from gradscribe.api.recorded_transforms import Compile, RecordedPullback, compiles
 from gradscribe.api.stored_outside import StoredOutside
@@ -187,7 +187,7 @@ def _target(
     """What is compiled for a call of a function, or of what a gradient is made of, with what."""
     target = target_of(function.function if isinstance(function, Gradient) else function)
     if partial:
-        target = partial_target(target)
+        target = partial_target(target, RECORDING)
     if not isinstance(primals, (tuple, list)):
         raise primals_error(f"a {type(primals).__name__}")
     target = target.of_call(len(primals))

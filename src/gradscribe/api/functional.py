@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.api import recorded_transforms
+from gradscribe.api.partly_compiled import RECORDING
 from gradscribe.api.recorded_transforms import Compile
 from gradscribe.api.stored_outside import StoredOutside
 from gradscribe.api.transform import Plan, Run, Transform, beside, prepared
@@ -65,7 +66,7 @@ class Gradient(Transform):
     def target(self) -> Target:
         """What is compiled of the function."""
         found = target_of(self.function)
-        return partial_target(found) if self.compiles == "auto" else found
+        return partial_target(found, RECORDING) if self.compiles == "auto" else found
 
     @property
     def is_first_order(self) -> bool:

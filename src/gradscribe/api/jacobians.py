@@ -18,6 +18,7 @@ from typing import Any
 from gradscribe.api import jacobian_calls, recorded_transforms
 from gradscribe.api.functional import Argnums, Gradient
 from gradscribe.api.jacobian_calls import Derivative, Mode
+from gradscribe.api.partly_compiled import RECORDING
 from gradscribe.api.recorded_transforms import Compile, compiles
 from gradscribe.api.stored_outside import StoredOutside
 from gradscribe.api.transform import Plan, Transform, prepared
@@ -75,7 +76,7 @@ class Jacobian(Transform):
     @cached_property
     def compiled(self) -> Target:
         found = target_of(self)
-        return partial_target(found) if self.compiles == "auto" else found
+        return partial_target(found, RECORDING) if self.compiles == "auto" else found
 
     def unbound(self) -> Jacobian:
         made = Jacobian(self.target.function, self.target.unbound(self.argnums), self.mode)

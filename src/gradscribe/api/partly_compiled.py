@@ -31,7 +31,6 @@ from gradscribe.primitives.argument_trees import copied, is_same
 from gradscribe.primitives.control import ASSERT, ATTEMPT, CAUGHT, CHECK, RAISE, RESUMED
 from gradscribe.primitives.raising import makes_exception
 from gradscribe.primitives.recorded_functions import (
-    MACHINES,
     ChangedResultError,
     NotRecordedError,
     UnexpectedError,
@@ -72,7 +71,7 @@ class _Recording:
         return sources.is_function_of(result, start)
 
 
-MACHINES.append(_Recording())
+RECORDING = _Recording()
 
 REFUSALS = (UnsupportedError, SourceNotFoundError, InternalError)
 

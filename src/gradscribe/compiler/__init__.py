@@ -43,6 +43,7 @@ from gradscribe.errors import (
 from gradscribe.ir.core import Operand
 from gradscribe.ir.probing import probe
 from gradscribe.primitives import optional
+from gradscribe.primitives.recorded_functions import Machine
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 
 __all__ = [
@@ -113,7 +114,8 @@ class Target:
     def _like(self, function: Any) -> Target:
         """What is compiled of another function, in part if this is."""
         found = target_of(function)
-        return partial_target(found) if self.program.is_partial else found
+        machine = self.program.machine
+        return found if machine is None else partial_target(found, machine)
 
     def unbound(self, argnums: int | tuple[int, ...]) -> int | tuple[int, ...]:
         """Argnums of a call as those of the function, which takes `first` before."""
@@ -134,9 +136,9 @@ class Target:
         return argnum % count + len(self.first)
 
 
-def partial_target(target: Target) -> Target:
-    """The same, where calls that cannot be compiled are recorded."""
-    return replace(target, program=program_of(target.function, is_partial=True), spread={})
+def partial_target(target: Target, machine: Machine) -> Target:
+    """The same, where calls that cannot be compiled are recorded. machine: runs those."""
+    return replace(target, program=program_of(target.function, machine), spread={})
 
 
 def argnums_error(argnum: int, callee: str, count: int) -> ArgumentError:

@@ -30,7 +30,7 @@ from gradscribe.frontend.state.dependencies import is_tool_module
 from gradscribe.ir.probing import is_library_module
 from gradscribe.primitives.argument_trees import content, is_same, leaves_of
 from gradscribe.primitives.observed import Form, OtherForm, Steps, form_of
-from gradscribe.primitives.recorded_functions import MACHINES, Site
+from gradscribe.primitives.recorded_functions import Machine, Site
 
 _GENERATOR = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 _INNER = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"})
@@ -41,9 +41,11 @@ _VALUES = (int, float, complex, str, bytes, type(None), np.generic)
 
 
 class Notes(Protocol):
-    """What is told of each call. ran: the codes of the user's functions that ran."""
+    """What is told of each call. ran: the codes of the user's functions that ran. machine: tells
+    what a call of a recorded run has returned."""
 
     ran: set[CodeType]
+    machine: Machine
 
     @property
     def is_quiet(self) -> bool:
@@ -81,7 +83,7 @@ class Observer:
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
-        self._machine = MACHINES[0]
+        self._machine = notes.machine
         self._begun: dict[FrameType, _Begun] = {}
         self._returned: dict[tuple[int, Site], _Returned] = {}
 

@@ -20,7 +20,7 @@ from gradscribe.compiler.observing import Observer, code_of
 from gradscribe.errors import GradscribeError
 from gradscribe.frontend.interface import Call, Lowered, Recording
 from gradscribe.primitives.observed import Form, UnseenForm, has_derivative, joined
-from gradscribe.primitives.recorded_functions import NotRecordedError, Site
+from gradscribe.primitives.recorded_functions import Machine, NotRecordedError, Site
 
 _MOST_SURPRISES = 4
 """So often a call may return another type than it was compiled for."""
@@ -29,15 +29,16 @@ _MOST_SURPRISES = 4
 class Partly:
     """The calls of one kind of a program: which of its calls are recorded.
 
-    seen: what calls returned in recorded runs. recorded: the codes of the functions whose calls are
-    recorded, and why. whole: for what is done with the program (by a key of the caller's), why it
-    is recorded as a whole.
+    machine: runs them. seen: what calls returned in recorded runs. recorded: the codes of the
+    functions whose calls are recorded, and why. whole: for what is done with the program (by a key
+    of the caller's), why it is recorded as a whole.
     ran: the user's functions that ran, compiled or not. keeping: the calls that may have kept
     something of what they were given.
     surprises: how often one returned something else. is_observed: whether the latest run was.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
         self.seen: dict[Site, set[Form]] = {}
         self.codes: dict[int, CodeType] = {}
         self.recorded: dict[int, str] = {}
@@ -53,7 +54,7 @@ class Partly:
 
     def recording(self) -> Recording:
         """What a lowering is told."""
-        return Recording(self.form, self._known, self.keeping)
+        return Recording(self.machine, self.form, self._known, self.keeping)
 
     def form(self, site: Site) -> Form | None:
         """What a call returns, if it is recorded."""

@@ -29,6 +29,7 @@ from gradscribe.frontend.interface import (
     RunTimeKeyError,
 )
 from gradscribe.frontend.memory.aliasing import APART, TOGETHER
+from gradscribe.primitives.recorded_functions import Machine
 
 _LIMIT = 1024
 """How many programs are kept that nobody holds any more."""
@@ -37,15 +38,15 @@ _MOST_PASSING = 8
 """For how many sets of classes and operations that a function has made the lowerings of one kind
 are kept: each of its calls makes others, and what these capture is kept with them."""
 
-_programs: OrderedDict[tuple[int, int, bool], Program] = OrderedDict()
+_programs: OrderedDict[tuple[int, int, int], Program] = OrderedDict()
 
 
-def program_of(function: FunctionType, is_partial: bool = False) -> Program:
-    """The program of a function's code (in its module). is_partial: see `Program`."""
-    key = (id(function.__code__), id(function.__globals__), is_partial)
+def program_of(function: FunctionType, machine: Machine | None = None) -> Program:
+    """The program of a function's code (in its module). machine: see `Program`."""
+    key = (id(function.__code__), id(function.__globals__), id(machine))
     program = _programs.get(key)
     if program is None:
-        program = _programs[key] = Program(function, is_partial)
+        program = _programs[key] = Program(function, machine)
         if len(_programs) > _LIMIT:
             _programs.popitem(last=False)
     else:
@@ -56,22 +57,23 @@ def program_of(function: FunctionType, is_partial: bool = False) -> Program:
 class Program:
     """All lowerings of one function. code and namespace are kept, so that their ids stay.
 
-    is_partial: whether calls that cannot be compiled are recorded; parts: which, by the types of
-    the arguments.
+    machine: runs the calls that cannot be compiled, recorded (None: they are refused); parts: which
+    these are, by the types of the arguments.
     """
 
-    def __init__(self, function: FunctionType, is_partial: bool = False) -> None:
+    def __init__(self, function: FunctionType, machine: Machine | None = None) -> None:
         self.code: CodeType = function.__code__
         self.namespace = function.__globals__
         self.binder = Binder(self.code)
         self.variadic = is_variadic(function)
         self.primals: dict[Key, list[Primal]] = {}
-        self.is_partial = is_partial
+        self.machine = machine
         self.parts: dict[Key, Partly] = {}
 
     def partly(self, values: Values) -> Partly:
         """Which calls are recorded in calls of this kind."""
-        return self.parts.setdefault(_key(values), Partly())
+        assert self.machine is not None
+        return self.parts.setdefault(_key(values), Partly(self.machine))
 
     def of_kind(self, values: Values) -> Sequence[Primal]:
         """The lowerings for calls of this kind."""
@@ -101,7 +103,7 @@ class Program:
     @compiling
     def _lower(self, values: Values, key: Key, sampled: Sequence[bool]) -> tuple[Primal, Values]:
         try:
-            make = self._partial if self.is_partial else self._primal
+            make = self._primal if self.machine is None else self._partial
             primal = make(values, sampled)
         except GradscribeError as error:
             made = called_by(values[0]) is not values[0]
@@ -139,7 +141,7 @@ class Program:
         """A new lowering; once more where more is found to be known, or told apart, than it was."""
         types = ArgumentTypes(known)
         try:
-            again = recording and Recording(recording.form, recording.seen, recording.keeping)
+            again = recording and recording.again()
             return Primal(self.binder, values, sampled, types, keyed, numbers, again)
         except KnownListError as error:
             leaf = types.leaves[error.leaf]

@@ -18,7 +18,7 @@ from gradscribe.ir.core import Function
 from gradscribe.ir.trees import Tree, count_leaves
 from gradscribe.ir.types import Type
 from gradscribe.primitives.observed import Form
-from gradscribe.primitives.recorded_functions import Site
+from gradscribe.primitives.recorded_functions import Machine, Site
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,14 +339,15 @@ class Call:
 class Recording:
     """Which calls are recorded when the program runs, and not compiled; see `recorded_calls`.
 
-    form: what such a call returns (None: it is no such call); seen: what any call returned in a
-    recorded run, if it was one thing; keeping: those that may have kept what they were given.
-    compiled: the other calls, in the order in which
-    they are met. around: those that are being compiled now, the innermost last. made: the recorded
-    ones. kept: the memory that those may have kept, and what was in it then. remembering: how many
-    calls of functions are being compiled that remember their results.
+    machine: runs them. form: what such a call returns (None: it is no such call); seen: what any
+    call returned in a recorded run, if it was one thing; keeping: those that may have kept what
+    they were given. compiled: the other calls, in the order in which they are met. around: those
+    that are being compiled now, the innermost last. made: the recorded ones. kept: the memory that
+    those may have kept, and what was in it then. remembering: how many calls of functions are being
+    compiled that remember their results.
     """
 
+    machine: Machine
     form: Callable[[Site], Form | None]
     seen: Callable[[Site], Form | None]
     keeping: Collection[Site] = ()
@@ -355,6 +356,10 @@ class Recording:
     made: list[Call] = field(default_factory=list)
     kept: dict[Any, Any] = field(default_factory=dict)
     remembering: int = 0
+
+    def again(self) -> Recording:
+        """The same for another attempt."""
+        return Recording(self.machine, self.form, self.seen, self.keeping)
 
 
 CaptureCallback = Callable[[str, Any], Argument]

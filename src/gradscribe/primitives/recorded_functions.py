@@ -33,7 +33,7 @@ Vjp = Callable[..., tuple[Any, Callable[[Any], Sequence[Any]]]]
 
 
 class Machine(Protocol):
-    """What runs functions recorded (`gradscribe.recording`, entered by the layers above)."""
+    """What runs functions recorded (`gradscribe.recording`, handed in by the layers above)."""
 
     def vjp(self, function: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, Any]:
         """The result, and the function from its cotangent to those of the arguments."""
@@ -90,9 +90,6 @@ class Rules:
         self.name = name
 
 
-MACHINES: list[Machine] = []
-
-
 class UnexpectedError(GivenUpError):
     """A recorded call did what the program around it was not compiled for. form: that of
     what it returned, if it has run; None if it changed what it was given."""
@@ -129,15 +126,23 @@ def unseen(site: Site) -> type[UnexpectedError]:
 
 
 class Recorded:
-    """A function as emitted code calls it. form, axes: what its result must be."""
+    """A function as emitted code calls it. form, axes: what its result must be. machine: runs what
+    is recorded."""
 
     __gradscribe_contract__ = PURE
     __module__ = "recorded"
 
     def __init__(
-        self, function: Callable[..., Any], name: str, site: Site, form: Form, axes: Axes
+        self,
+        function: Callable[..., Any],
+        name: str,
+        site: Site,
+        form: Form,
+        axes: Axes,
+        machine: Machine,
     ) -> None:
         self.function = function
+        self.machine = machine
         self.site = site
         self.form = form
         self._axes = axes
@@ -148,7 +153,7 @@ class Recorded:
         given = copied(tree)
         results = (self.function(*given[0], **given[1]),)
         self.check_unchanged(tree, given)
-        shared_results.watch(results, given, MACHINES[0])
+        shared_results.watch(results, given, self.machine)
         return self.checked(results[0], given, lambda value: value)
 
     def checked(self, out: Any, given: Any, plain: Callable[[Any], Any]) -> Any:
@@ -183,7 +188,7 @@ class Differentiated:
         self.__name__ = f"{call.__name__}_vjp"
 
     def __call__(self, *args: Any, **keywords: Any) -> tuple[Any, Pullback]:
-        call, (machine,) = self._call, MACHINES
+        call, machine = self._call, self._call.machine
         tree = (args, keywords)
         given = copied(tree)
         found: list[Any] = []
@@ -204,16 +209,21 @@ class Differentiated:
         _, pullback = machine.vjp(of_active, leaves)
         call.check_unchanged(tree, given)
         outs = [at(found[0], steps) for steps in self._results]
-        return found[0], Pullback(pullback, likes, outs)
+        return found[0], Pullback(machine, pullback, likes, outs)
 
 
 class Pullback:
     """From the cotangents of a recorded call's results to those of its arguments."""
 
     def __init__(
-        self, pullback: Callable[[Any], Any], likes: Sequence[Any], outs: Sequence[Any]
+        self,
+        machine: Machine,
+        pullback: Callable[[Any], Any],
+        likes: Sequence[Any],
+        outs: Sequence[Any],
     ) -> None:
         """likes: the arguments; outs: the results."""
+        self._machine = machine
         self._pullback = pullback
         self._likes = list(map(_like, likes))
         self._outs = list(map(_like, outs))
@@ -224,8 +234,7 @@ class Pullback:
     def tangent(self, *tangents: Any) -> Any:
         """The tangents of the results, from those of the arguments: what this does is linear, and
         that is its transpose."""
-        (machine,) = MACHINES
-        _, transposed = machine.vjp(lambda *given: self._pullback(given), self._outs)
+        _, transposed = self._machine.vjp(lambda *given: self._pullback(given), self._outs)
         return _conformed(transposed(tuple(map(copied, tangents))), self._outs)
 
 

@@ -183,11 +183,12 @@ def _record(
     except (TypeRuleError, LookupError) as error:
         raise _refusal(lowering, node, f"it returned {form}: {error}") from None
     name = noted.function.__name__.replace("<lambda>", "function")
-    callee = Recorded(noted.function, name, noted.site, form, axes)
+    recording = lowering.recording
+    assert recording is not None
+    callee = Recorded(noted.function, name, noted.site, form, axes, recording.machine)
     reached = _keep(lowering, node, noted, given)
     value = lowering.emit(EFFECT, {"args": tree[0], "keywords": tree[1], "type": type_}, callee)
-    assert lowering.recording is not None
-    lowering.recording.made.append(noted)
+    recording.made.append(noted)
     return _returned(lowering, lowering.wrap(value, reached), form, axes, (arguments, keywords))
 
 

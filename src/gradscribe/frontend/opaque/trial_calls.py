@@ -45,11 +45,11 @@ def tried(
 ) -> Any:
     """What such a call gives; None where it raises, or gives numbers of another type for arrays of
     other numbers, as `np.emath.sqrt` does. The lengths that are not known are tried as 2, and as
-    those that are. Compiled code trusts what it is given: integers may be places in memory, and it
-    may not end for distances that are negative. It is tried once, and not on integers of ours (on
-    those that another call gave on trial, it is)."""
+    those that are. Compiled code trusts what it is given: integers may be places in memory, as are
+    the numbers in a result of `linkage`, and it may not end for distances that are negative. It is
+    tried once, and not on integers of ours; what another call gave on trial is given as it is."""
     items = (*arguments, *keywords.values())
-    is_checked = _checks_arguments(callee)
+    is_checked, is_derived = _checks_arguments(callee), any(_is_sample(lowering, i) for i in items)
     if not is_checked and any(map(functools.partial(_holds_integers, lowering), items)):
         return None
     given = [lowering.value(item).type for item in items if isinstance(item, Ref)]
@@ -64,7 +64,7 @@ def tried(
                 found = callee(*plain, **named)
             except Exception:
                 continue
-            if not is_checked:
+            if not is_checked or (is_derived and not _is_of_python(callee)):
                 return found
             try:
                 kinds = "if" if _is_of_python(callee) else "f"
@@ -96,11 +96,16 @@ def _far_away(sample: Any, kinds: str) -> Any:
     return (-4 * sample).astype(sample.dtype) if is_signed else sample
 
 
+def _is_sample(lowering: Lowering, item: FrontendValue) -> bool:
+    """Whether this is what another call gave on trial."""
+    return isinstance(item, Ref) and lowering.value(item) in lowering.samples
+
+
 def _holds_integers(lowering: Lowering, item: FrontendValue) -> bool:
     """Whether an argument is, or holds, an array of integers that are not known."""
     if isinstance(item, TupleOf):
         return any(_holds_integers(lowering, below) for below in item.items)
-    if not isinstance(item, Ref) or lowering.value(item) in lowering.samples:
+    if not isinstance(item, Ref) or _is_sample(lowering, item):
         return False
     type_ = lowering.value(item).type
     return isinstance(type_, Array) and np.dtype(type_.dtype).kind in "iu"

@@ -37,11 +37,11 @@ def test_value_is_that_of_plain_python(program: Program) -> None:
 
 
 @EACH
-def test_the_itemized_adjoint_computes_the_same(program: Program) -> None:
+def test_the_stepwise_adjoint_computes_the_same(program: Program) -> None:
     found = gs.differentiable(program.function).specialize(*program.args())
     result, record = found.forward(*program.args())
     seeds, adjoint = found.seeds_of(result), found.generated_adjoint
-    assert same(adjoint.itemized.function(record, *seeds), adjoint.callable(record, *seeds))
+    assert same(adjoint.stepwise.function(record, *seeds), adjoint.callable(record, *seeds))
 
 
 @EACH

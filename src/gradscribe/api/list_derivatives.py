@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from gradscribe.codegen import Itemized
+from gradscribe.codegen import Stepwise
 from gradscribe.ir.trees import Tree, count_leaves, flatten, unflatten
 from gradscribe.runtime.graph.kernel import Derivatives
 
@@ -111,8 +111,8 @@ class ListDerivatives:
     def order(self, n: int) -> Callable[..., tuple[Any, ...]]:
         return _of_items(self._inner.order(n), self._trees_of_order(n))
 
-    def itemized(self, n: int) -> Itemized:
-        code = self._inner.itemized(n)
+    def stepwise(self, n: int) -> Stepwise:
+        code = self._inner.stepwise(n)
         run = code.function
         if n:
             return replace(code, function=_of_items(run, self._trees_of_order(n)))
@@ -121,8 +121,8 @@ class ListDerivatives:
         )
 
     @property
-    def itemized_primal(self) -> Itemized:
-        code = self._inner.itemized_primal
+    def stepwise_primal(self) -> Stepwise:
+        code = self._inner.stepwise_primal
         return replace(code, function=_of_items(code.function, self._trees))
 
     def _trees_of_order(self, n: int) -> list[Tree]:

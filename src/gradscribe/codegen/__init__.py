@@ -6,7 +6,7 @@ those with a syntax of their own.
 """
 
 from gradscribe.codegen.emit import Rendered, emit, render
-from gradscribe.codegen.itemized import Itemized, Line, itemize
 from gradscribe.codegen.load import execute, load
+from gradscribe.codegen.stepwise import Line, Stepwise, itemize
 
-__all__ = ["Itemized", "Line", "Rendered", "emit", "execute", "itemize", "load", "render"]
+__all__ = ["Line", "Rendered", "Stepwise", "emit", "execute", "itemize", "load", "render"]

@@ -74,11 +74,11 @@ def fold(
     patterns: dict[Value, Pattern],
     released: Collection[Value] = (),
     *,
-    itemized: bool = False,
+    stepwise: bool = False,
 ) -> Folded:
     """What is written inside other expressions. released: values that may be, though named.
-    itemized: only what may be written wherever it is read."""
-    folding = _Folding(function, uses, patterns, released, itemized)
+    stepwise: only what may be written wherever it is read."""
+    folding = _Folding(function, uses, patterns, released, stepwise)
     folding.block(function.body)
     _Limit(uses, folding.folded).block(function.body, 1)
     return folding.folded
@@ -91,13 +91,13 @@ class _Folding:
         uses: Uses,
         patterns: dict[Value, Pattern],
         released: Collection[Value],
-        itemized: bool,
+        stepwise: bool,
     ) -> None:
         self.folded = Folded()
         self._values = self.folded.values
         self._uses = uses
         self._released = released
-        self._itemized = itemized
+        self._stepwise = stepwise
         self._bound = {v for pattern in patterns.values() for v in pattern.values()}
         self._bound.update(patterns)
         self._changes = ChangeAnalysis(function, uses, patterns)
@@ -112,7 +112,7 @@ class _Folding:
             operation = operations[index]
             for region in operation.regions:
                 self.block(region)
-            if not self._itemized and self._is_conditional_expression(operation):
+            if not self._stepwise and self._is_conditional_expression(operation):
                 self.folded.conditionals.add(operation)
             if self._is_always_written_out(operation):
                 self._values.add(operation.result)
@@ -162,7 +162,7 @@ class _Folding:
         return not any(value.name in self._changes.of(inner).names for inner in body.operations)
 
     def _may_fold(self, operation: Operation) -> bool:
-        if self._itemized or len(operation.results) != 1:
+        if self._stepwise or len(operation.results) != 1:
             return False
         value = operation.result
         if value in self._changes.kept or value in self._bound:

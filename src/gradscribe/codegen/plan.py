@@ -56,15 +56,15 @@ class Plan:
         return [operation for operation in block.operations if self.is_statement(operation)]
 
 
-def plan(function: Function, *, itemized: bool = False) -> Plan:
-    """The plan for a bufferized function. itemized: each operation is a statement of its own."""
+def plan(function: Function, *, stepwise: bool = False) -> Plan:
+    """The plan for a bufferized function. stepwise: each operation is a statement of its own."""
     function = normalize(read_copies(function))
     uses = uses_of(function)
     patterns = destructured(uses)
-    returned = set() if itemized else _released(function, uses)
-    folded = fold(function, uses, patterns, returned, itemized=itemized)
+    returned = set() if stepwise else _released(function, uses)
+    folded = fold(function, uses, patterns, returned, stepwise=stepwise)
     interference, names = _named(function, uses, patterns, folded)
-    late = set() if itemized else set(_late(function.body, uses, names))
+    late = set() if stepwise else set(_late(function.body, uses, names))
     if late:
         folded = fold(function, uses, patterns, returned | late)
         interference, names = _named(function, uses, patterns, folded)

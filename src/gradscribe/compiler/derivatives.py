@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.codegen import Itemized
+from gradscribe.codegen import Stepwise
 from gradscribe.compiler.adjoint_by_operations import AdjointByOperations
 from gradscribe.compiler.conditions import compiling
 from gradscribe.compiler.generated import Generated
@@ -160,11 +160,11 @@ class Derivatives:
         function: Callable[..., tuple[Any, ...]] = Generated(lambda: self._stages.order(2)).callable
         return function
 
-    def itemized(self, n: int) -> Itemized:
+    def stepwise(self, n: int) -> Stepwise:
         """F_n, or for 0 the adjoint (its results as the generated code gives them), with a
         statement for each operation."""
         generated = self._generated_order(n) if n else self._generated_adjoint
-        return generated.itemized
+        return generated.stepwise
 
     @cached_property
     def by_operations(self) -> AdjointByOperations | None:
@@ -182,9 +182,9 @@ class Derivatives:
         return results
 
     @property
-    def itemized_primal(self) -> Itemized:
+    def stepwise_primal(self) -> Stepwise:
         """The code of the function itself, with a statement for each operation."""
-        return self._primal.itemized
+        return self._primal.stepwise
 
     @cached_property
     def reads(self) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from gradscribe import codegen
 from gradscribe.compiler.conditions import compiling
 from gradscribe.ir.core import Callee, Function, callees
 from gradscribe.transforms.passes.bufferize import bufferize
-from gradscribe.transforms.passes.handed_on import handed_on
+from gradscribe.transforms.passes.plain_values import plain_values
 from gradscribe.transforms.passes.records.flatten_records import flatten_records
 from gradscribe.transforms.passes.records.pack_records import pack_records
 from gradscribe.transforms.passes.schedule import schedule
@@ -45,7 +45,7 @@ class Generated:
     @compiling
     def bufferized(self) -> Function:
         """The IR with stores in place."""
-        function = schedule(pack_records(handed_on(self._make())))
+        function = schedule(pack_records(plain_values(self._make())))
         leaves = range(len(function.body.yields))
         return bufferize(function, record=leaves[self._sharing])
 
@@ -69,7 +69,7 @@ class Generated:
 
     @cached_property
     @compiling
-    def itemized(self) -> codegen.Itemized:
+    def stepwise(self) -> codegen.Stepwise:
         """The function with a statement for each operation, to find the one that fails."""
         return codegen.itemize(self.ir, self.called)
 
@@ -83,7 +83,7 @@ class Generated:
 @lru_cache(maxsize=256)
 def _emitted(callee: Callee) -> Function:
     """A function that is called by others, as it is emitted."""
-    function = handed_on(simplify(callee.function))
+    function = plain_values(simplify(callee.function))
     leaves = range(len(function.body.yields))
     record = leaves[len(leaves) - function.record :]
     function = flatten_records(bufferize(function, record=record))

@@ -88,8 +88,8 @@ class OfResult:
         """Of what an operation has that is run by generated code: this is no such."""
         raise NotImplementedError(f"the derivatives of {self.name} are operations on Tensors")
 
-    order = itemized = primal = of_outputs = _never_asked
-    gradient = tangent = itemized_primal = reached = property(_never_asked)
+    order = stepwise = primal = of_outputs = _never_asked
+    gradient = tangent = stepwise_primal = reached = property(_never_asked)
 
 
 def derivatives_of_result(

@@ -26,7 +26,7 @@ from gradscribe.runtime.graph.saved import Packing, unpacked
 from gradscribe.runtime.tensors.tensor import Tensor, wrap, wrap_result
 
 if TYPE_CHECKING:
-    from gradscribe.codegen import Itemized
+    from gradscribe.codegen import Stepwise
 
 
 def derivative(derivatives: Derivatives, point: Point) -> list[Any]:
@@ -89,12 +89,12 @@ class DerivativeNode(Node):
         results = derivative(gradient, whole)
         return recorded(gradient, whole, results) if create_graph else results
 
-    def generated_run(self, cotangents: Sequence[Any]) -> tuple[Itemized, Sequence[Any]] | None:
+    def generated_run(self, cotangents: Sequence[Any]) -> tuple[Stepwise, Sequence[Any]] | None:
         if self.point is None:
             return None
         values = converted(cotangents, self.converters, self.shapes)
         point = unpacked(list(self._checked_point().values), {})
-        return self.derivatives.gradient.itemized_primal, (*chain(point, values),)
+        return self.derivatives.gradient.stepwise_primal, (*chain(point, values),)
 
     def _checked_point(self) -> Point:
         if self.point is None:

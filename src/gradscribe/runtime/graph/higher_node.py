@@ -37,7 +37,7 @@ from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.tensor import wrap, wrap_result
 
 if TYPE_CHECKING:
-    from gradscribe.codegen import Itemized
+    from gradscribe.codegen import Stepwise
 
 
 @cache
@@ -161,14 +161,14 @@ class HigherNode(Node):
             leaves = point[: len(point) - len(self.kernel.outputs)]
             part.tangent.primal(*leaves, *direction[:first])
 
-    def generated_run(self, cotangents: Sequence[Any]) -> tuple[Itemized, Sequence[Any]] | None:
+    def generated_run(self, cotangents: Sequence[Any]) -> tuple[Stepwise, Sequence[Any]] | None:
         if self.point is None:
             return None
         self._check_versions()
         point, directions = unpacked(self.point, {}), unpacked(self.directions, {})
         missing = [None] * (self.cotangent_count - len(cotangents))
         along = [*directions, self._direction(point, [*cotangents, *missing])]
-        code = self.kernel.derivatives.itemized(len(along) + 1)
+        code = self.kernel.derivatives.stepwise(len(along) + 1)
         return code, (*point, *chain.from_iterable(along))
 
     def _edges_of_higher(self, width: int) -> list[Edge]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from gradscribe.codegen import Itemized
+    from gradscribe.codegen import Stepwise
     from gradscribe.runtime.functions.eager import Operation
     from gradscribe.runtime.graph.drawing import Drawing
     from gradscribe.runtime.graph.operation import OperationNode
@@ -140,7 +140,7 @@ class Derivatives(Protocol):
         """The out leaves of a derivative. None shares memory with another or with a leaf."""
 
     @property
-    def itemized_primal(self) -> Itemized:
+    def stepwise_primal(self) -> Stepwise:
         """The code of a derivative itself, with a statement for each operation."""
 
     def order(self, n: int) -> Callable[..., Sequence[Any]]:
@@ -148,7 +148,7 @@ class Derivatives(Protocol):
         each active leaf, then one for each cotangent; returns as many: the part of the active
         leaves, then the part of the cotangents."""
 
-    def itemized(self, n: int) -> Itemized:
+    def stepwise(self, n: int) -> Stepwise:
         """The code of F_n, or for 0 of the adjoint (whose results may be nested), with a statement
         for each operation."""
 

@@ -1,6 +1,6 @@
 """Which statement of a compiled function made the NaN, or the error, of a backward.
 
-The generated code is run once more, one operation a statement (`codegen.itemized`), and each NaN
+The generated code is run once more, one operation a statement (`codegen.stepwise`), and each NaN
 is followed back from the results to where it came up: to an operation of the adjoint that was given
 none by another one. What the primal computed does not count, as in PyTorch, where an operation's
 backward is blamed for a NaN that it makes of a saved one.
@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from gradscribe.codegen import Itemized, Line
+    from gradscribe.codegen import Line, Stepwise
 
 
-def culprit(code: Itemized, arguments: Sequence[Any]) -> str:
+def culprit(code: Stepwise, arguments: Sequence[Any]) -> str:
     """What to tell of the statement that makes a NaN, or raises an error; "" if there is none."""
     search = _Search(code)
     before = sys.gettrace()
@@ -86,7 +86,7 @@ class _Frame:
 class _Search:
     """Follows the statements of one run."""
 
-    def __init__(self, code: Itemized) -> None:
+    def __init__(self, code: Stepwise) -> None:
         self._code = code
         self._frames: dict[FrameType, _Frame] = {}
         self._result: _Event | None = None

@@ -32,7 +32,7 @@ from gradscribe.runtime.tensors.size import Size
 from gradscribe.tracebacks import shortened
 
 if TYPE_CHECKING:
-    from gradscribe.codegen import Itemized
+    from gradscribe.codegen import Stepwise
     from gradscribe.runtime.graph.trace import Graph
     from gradscribe.runtime.tensors.tensor import Tensor
 
@@ -96,7 +96,7 @@ class Node:
     def release(self) -> None:
         """Free what was kept for `backward`."""
 
-    def generated_run(self, cotangents: Sequence[Any]) -> tuple[Itemized, Sequence[Any]] | None:
+    def generated_run(self, cotangents: Sequence[Any]) -> tuple[Stepwise, Sequence[Any]] | None:
         """For a compiled function: the code that `backward` runs, with a statement for each
         operation, and its arguments."""
         return None

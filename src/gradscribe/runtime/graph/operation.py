@@ -34,7 +34,7 @@ from gradscribe.runtime.graph.saved import Known, PackedRecord, Packing, stand_i
 from gradscribe.runtime.tensors import dtypes
 
 if TYPE_CHECKING:
-    from gradscribe.codegen import Itemized
+    from gradscribe.codegen import Stepwise
 
 
 @cache
@@ -149,13 +149,13 @@ class OperationNode(Node):
         results = derivative(part.gradient, whole)
         return recorded(part.gradient, whole, results) if create_graph else results
 
-    def generated_run(self, cotangents: Sequence[Any]) -> tuple[Itemized, Sequence[Any]] | None:
+    def generated_run(self, cotangents: Sequence[Any]) -> tuple[Stepwise, Sequence[Any]] | None:
         if self.kernel.call is not None:
             return None
         record = self.record.get({}) if type(self.record) in _KEPT else self.record
         self.check_versions(self.kernel.checked)
         seeds = converted(cotangents, self.kernel.converters, self.output_types)
-        return self.kernel.derivatives.itemized(0), (record, *seeds)
+        return self.kernel.derivatives.stepwise(0), (record, *seeds)
 
     def _backward_by_operations(self, cotangents: Sequence[Any]) -> Sequence[Any]:
         """The backward as operations on Tensors."""

@@ -19,7 +19,7 @@ _WITH_DERIVATIVE = frozenset({GIVEN, KEPT})
 _HANDING_ON = _WITH_DERIVATIVE | {STOP_GRADIENT}
 
 
-def handed_on(function: Function) -> Function:
+def plain_values(function: Function) -> Function:
     """The function with just the values in the place of such operations."""
     if not any(operation.primitive in _WITH_DERIVATIVE for operation in walk(function.body)):
         return function

@@ -37,7 +37,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Itemized:
+class Stepwise:
     """function: what is called. filename: that of its code, and of the code of what it calls.
     lines: the statements by the numbers of their lines."""
 
@@ -46,21 +46,21 @@ class Itemized:
     lines: Mapping[int, Line]
 
 
-def itemize(function: Function, called: tuple[Function, ...] = ()) -> Itemized:
+def itemize(function: Function, called: tuple[Function, ...] = ()) -> Stepwise:
     """The function in this form. called: the functions that it calls."""
     namespace = Namespace(frozenset(each.name for each in called))
     emitters = [
-        Emitter(plan(each, itemized=True), namespace, {}, comments=False)
+        Emitter(plan(each, stepwise=True), namespace, {}, comments=False)
         for each in (*called, function)
     ]
     text = "\n\n".join(emitter.text() for emitter in emitters)
-    filename = f"<gradscribe itemized {next(_serial)}: {function.name}>"
+    filename = f"<gradscribe stepwise {next(_serial)}: {function.name}>"
     run = execute(text, filename, namespace.bindings)[function.name]
     weakref.finalize(run, linecache.cache.pop, filename, None)
     lines: dict[int, Line] = {}
     for statement, numbers, location in located(text, emitters):
         lines.update(dict.fromkeys(numbers, _line(statement, location)))
-    return Itemized(run, filename, lines)
+    return Stepwise(run, filename, lines)
 
 
 def _line(statement: ast.stmt, location: Location | None) -> Line:

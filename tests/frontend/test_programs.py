@@ -16,7 +16,7 @@ import pytest
 
 from gradscribe import frontend, primitives  # noqa: F401
 from gradscribe.compiler.signatures import ArgumentTypes
-from gradscribe.frontend.interface import Place, RunTimeKeyError
+from gradscribe.frontend.interface import RunTimeKeyError, SourcePlace
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.verifier import verify
 from tests.interpreter import run
@@ -27,7 +27,7 @@ Point = namedtuple("Point", "x y")
 
 
 def lowered(
-    function: FunctionType, *args: Any, keyed: frozenset[Place] = frozenset()
+    function: FunctionType, *args: Any, keyed: frozenset[SourcePlace] = frozenset()
 ) -> frontend.Lowered:
     types = ArgumentTypes()
     names = function.__code__.co_varnames

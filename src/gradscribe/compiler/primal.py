@@ -27,9 +27,9 @@ from gradscribe.frontend.interface import (
     AccessPath,
     Argument,
     Lowered,
-    Place,
     Recording,
     RunTimeObject,
+    SourcePlace,
 )
 from gradscribe.ir.core import Function, Location, walk
 from gradscribe.ir.lengths import Facts
@@ -48,7 +48,7 @@ class Primal:
         values: Values,
         sampled: Sequence[bool],
         types: ArgumentTypes,
-        keyed: frozenset[Place],
+        keyed: frozenset[SourcePlace],
         numbers: frozenset[tuple[Any, ...]],
         recording: Recording | None = None,
     ) -> None:

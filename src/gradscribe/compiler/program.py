@@ -24,9 +24,9 @@ from gradscribe.errors import AliasingError, GradscribeError, UnsupportedError
 from gradscribe.frontend.interface import (
     KnownListError,
     KnownNumberError,
-    Place,
     Recording,
     RunTimeKeyError,
+    SourcePlace,
 )
 from gradscribe.frontend.memory.aliasing import APART, TOGETHER
 from gradscribe.primitives.recorded_functions import Machine
@@ -133,7 +133,7 @@ class Program:
         self,
         values: Values,
         sampled: Sequence[bool],
-        keyed: frozenset[Place] = frozenset(),
+        keyed: frozenset[SourcePlace] = frozenset(),
         known: frozenset[str] = frozenset(),
         numbers: frozenset[tuple[Any, ...]] = frozenset(),
         recording: Recording | None = None,

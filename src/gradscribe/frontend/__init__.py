@@ -22,8 +22,8 @@ from gradscribe.frontend.interface import (
     Argument,
     CaptureCallback,
     Lowered,
-    Place,
     Recording,
+    SourcePlace,
 )
 from gradscribe.frontend.joins.splitting import without_none
 from gradscribe.frontend.memory import outside_memory
@@ -58,7 +58,7 @@ def lower(
     arguments: Sequence[Argument],
     facts: Facts,
     capture: CaptureCallback,
-    keyed: frozenset[Place] = frozenset(),
+    keyed: frozenset[SourcePlace] = frozenset(),
     known: frozenset[tuple[Any, ...]] = frozenset(),
     recording: Recording | None = None,
     package: Package = _ALONE,

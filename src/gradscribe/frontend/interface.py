@@ -50,7 +50,7 @@ class RunTimeObject:
     target: Any
 
 
-Place = tuple[str, int, int]
+SourcePlace = tuple[str, int, int]
 """Where in the source a dict, or the statement that makes a set, is: file, line and column."""
 
 
@@ -63,7 +63,7 @@ class RunTimeKeyError(UnsupportedError):
     """A dict of known keys is given one that is computed, or a set an object. place: where it is
     made, if the function can be lowered with another kind of dict or set for it."""
 
-    place: Place | None = None
+    place: SourcePlace | None = None
 
 
 class KnownListError(Exception):

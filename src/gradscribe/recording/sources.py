@@ -11,7 +11,7 @@ from gradscribe.recording.arrays import present
 from gradscribe.recording.calls import Node
 from gradscribe.recording.levels import Traced, values_in
 
-Place = tuple[Node, int]
+ResultOf = tuple[Node, int]
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Start:
     """The beginning of a call. places: of its arguments in the records of all levels; number: of
     a node made then."""
 
-    places: frozenset[Place]
+    places: frozenset[ResultOf]
     number: int
 
 
@@ -34,7 +34,7 @@ def is_function_of(result: Any, start: Start) -> bool | None:
     found = list(_places([result]))
     if None in found:
         return None
-    pending, seen = [place for place in found if place is not None], set[Place]()
+    pending, seen = [place for place in found if place is not None], set[ResultOf]()
     while pending:
         place = pending.pop()
         node, _ = place
@@ -47,7 +47,7 @@ def is_function_of(result: Any, start: Start) -> bool | None:
     return True
 
 
-def _places(values: Iterable[Any]) -> Iterator[Place | None]:
+def _places(values: Iterable[Any]) -> Iterator[ResultOf | None]:
     """The places of values in all levels; None for those in forward mode."""
     for tree in values:
         for value in values_in(tree):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
-from gradscribe.frontend.interface import Place, RunTimeKeyError
+from gradscribe.frontend.interface import RunTimeKeyError, SourcePlace
 from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.lowering import Lowering
@@ -76,7 +76,7 @@ def check_items(lowering: Lowering, owner: Value, items: tuple[FrontendValue, ..
     raise error
 
 
-def place_of(location: Location) -> Place:
+def place_of(location: Location) -> SourcePlace:
     """The place of a statement."""
     return location.filename, location.line, location.column
 

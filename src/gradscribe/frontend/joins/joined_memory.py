@@ -34,16 +34,16 @@ from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Opaque
 from gradscribe.primitives.control import EFFECT
 
-Place = tuple[Any, tuple[Any, ...]]
+HeldPart = tuple[Any, tuple[Any, ...]]
 """A part of what a name, attribute or list holds: what holds it, and the path to the part."""
 
 
 def arrays(
     lowering: Lowering, names: Mapping[str, FrontendValue], keys: Iterable[Any]
-) -> dict[Place, Ref]:
+) -> dict[HeldPart, Ref]:
     """The arrays among what these names, attributes and lists hold, by their places; without those
     that are told apart there, and have handles of their own."""
-    found: dict[Place, list[Ref]] = {}
+    found: dict[HeldPart, list[Ref]] = {}
     for key in keys:
         for path, item in reached(lowering, key, held(names, lowering.contents, key)):
             contents = lowering.contents.get(item.storage)
@@ -53,7 +53,7 @@ def arrays(
     return {place: items[0] for place, items in found.items() if len(items) == 1}
 
 
-def name_of(place: Place) -> str:
+def name_of(place: HeldPart) -> str:
     """The name to which the handle of a part is bound."""
     key, path = place
     return f"handle of {key.serial if isinstance(key, Storage) else key} {path}"
@@ -64,7 +64,7 @@ def can_be_shown(lowering: Lowering, array: Ref) -> bool:
     return array.storage in kept_memory.handle(lowering, ()) or not is_kept(lowering, array)
 
 
-def show(lowering: Lowering, places: Mapping[Place, Ref]) -> None:
+def show(lowering: Lowering, places: Mapping[HeldPart, Ref]) -> None:
     """Bind names to the handles of these arrays, which hold what the program holds."""
     for place, shown in places.items():
         array = kept_memory.current(lowering, shown)
@@ -78,7 +78,7 @@ def show(lowering: Lowering, places: Mapping[Place, Ref]) -> None:
 _HANDLE = Opaque(types.SimpleNamespace)
 
 
-def take(lowering: Lowering, places: Iterable[Place]) -> None:
+def take(lowering: Lowering, places: Iterable[HeldPart]) -> None:
     """Let the arrays at these places have the handles that names are bound to."""
     wanted = {place: lowering.frame.names.pop(name_of(place), None) for place in places}
     found = arrays(lowering, lowering.frame.names, dict.fromkeys(key for key, _ in wanted))
@@ -100,13 +100,13 @@ def take(lowering: Lowering, places: Iterable[Place]) -> None:
 # -- branches --------------------------------------------------------------------------------------
 
 
-def show_sides(lowering: Lowering, sides: Sides) -> list[Place]:
+def show_sides(lowering: Lowering, sides: Sides) -> list[HeldPart]:
     """Let both sides of a branch hold the handles of the arrays that are merged, if one of them may
     have been kept; the places of those."""
     if not kept_memory.hands_on(lowering):
         return []
     keys = _merged(sides)
-    found: list[dict[Place, Ref]] = []
+    found: list[dict[HeldPart, Ref]] = []
     for state in sides.states:
         lowering.restore(state)
         found.append(arrays(lowering, state.names, keys))
@@ -154,8 +154,8 @@ class Handles:
 
     def __init__(self, lowering: Lowering) -> None:
         self._lowering = lowering
-        self.places: set[Place] = set()
-        self._without: set[Place] = set()
+        self.places: set[HeldPart] = set()
+        self._without: set[HeldPart] = set()
         self._renewed: set[Storage] = set()
 
     def enter(self, keys: Iterable[Any], state: State) -> None:

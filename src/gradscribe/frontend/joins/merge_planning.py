@@ -13,13 +13,13 @@ from typing import Any, TypeGuard
 
 from gradscribe.frontend.joins.merge_plans import (
     Alternatives,
+    Assembled,
     Composite,
     Leaf,
     MemoryPlan,
     Plan,
     Same,
     Sides,
-    Structure,
 )
 from gradscribe.frontend.joins.merged_memory import Memories
 from gradscribe.frontend.kinds.kinds import ABSENT, aligned, kind_of
@@ -171,7 +171,7 @@ class Planner:
             return self._leaf(a, b, name)
         return self._choice(a, b, name)
 
-    def _alike(self, a: FrontendValue, b: FrontendValue, name: str) -> Structure | None:
+    def _alike(self, a: FrontendValue, b: FrontendValue, name: str) -> Assembled | None:
         """How to merge values of one structure; None of others. An attribute may be there on one
         path only."""
         one, two = self._parts(a, 0), self._parts(b, 1)
@@ -198,7 +198,7 @@ class Planner:
 
     def _structure(
         self, shape: Shape, parts: Iterable[Plan], a: FrontendValue, b: FrontendValue
-    ) -> Structure:
+    ) -> Assembled:
         """What has these parts, and is a on one path and b on the other."""
         both = (a, b)
         cells = {
@@ -207,7 +207,7 @@ class Planner:
         }
         holds = [item.storage.holds for item in both if isinstance(item, _CONTAINERS)]
         memory = self.memories.of(a, b)
-        return Structure(shape, tuple(parts), memory, cells, frozenset().union(*holds))
+        return Assembled(shape, tuple(parts), memory, cells, frozenset().union(*holds))
 
     def _parts(self, item: FrontendValue, side: int) -> Parts | None:
         return parts_of(item, self._states[side].contents)
@@ -309,7 +309,7 @@ class Planner:
 
     def _alone(
         self, missing: Unbound, item: FrontendValue, name: str, second: bool
-    ) -> Structure | None:
+    ) -> Assembled | None:
         """A value of known structure that one path has made, where it is told apart from what the
         other has; None of a list that can be a leaf."""
         parts = self._parts(item, not second)

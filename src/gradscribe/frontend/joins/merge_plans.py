@@ -15,7 +15,7 @@ from gradscribe.ir.core import Operation, Value
 
 _Made = TypeVar("_Made")
 
-Plan: TypeAlias = "Leaf | Same | Composite[FrontendValue] | Alternatives | Structure"
+Plan: TypeAlias = "Leaf | Same | Composite[FrontendValue] | Alternatives | Assembled"
 """How to merge two values."""
 
 MemoryPlan: TypeAlias = "Leaf | Composite[Items]"
@@ -71,7 +71,7 @@ class Alternatives:
 
 
 @dataclass(frozen=True, slots=True)
-class Structure:
+class Assembled:
     """A value of this shape, made anew. memory: what a container or object may stand for; cells:
     the same of the attributes of an object. holds: what may be in it."""
 

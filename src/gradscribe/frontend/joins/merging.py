@@ -17,13 +17,13 @@ from gradscribe.frontend.joins import joined_memory
 from gradscribe.frontend.joins.merge_planning import Planner
 from gradscribe.frontend.joins.merge_plans import (
     Alternatives,
+    Assembled,
     Composite,
     Leaf,
     MemoryPlan,
     Plan,
     Same,
     Sides,
-    Structure,
 )
 from gradscribe.frontend.joins.merged_lengths import MergedLengths
 from gradscribe.frontend.kinds.trees import assembled
@@ -67,7 +67,7 @@ class Merge:
         self.values: dict[int, Value | tuple[Value, ...] | str] = {}
         self.names: dict[str, Plan] = {}
         self.contents: dict[Storage, MemoryPlan] = {}
-        self.handed: list[joined_memory.Place] = []
+        self.handed: list[joined_memory.HeldPart] = []
 
     def run(self) -> tuple[list[Value], tuple[list[Value], list[Value]]]:
         self.handed = joined_memory.show_sides(self.lowering, self.sides)
@@ -195,7 +195,7 @@ class Merge:
         self.lowering.variants.exist = True
         return Either(self.lowering.value(flag), first, second)
 
-    def _structured(self, plan: Structure) -> FrontendValue:
+    def _structured(self, plan: Assembled) -> FrontendValue:
         memories = self.planner.memories
 
         def storage(make: type[Storage], name: str) -> Storage:
@@ -229,7 +229,7 @@ class Merge:
         Same: _same,
         Composite: _composite,
         Alternatives: _alternatives,
-        Structure: _structured,
+        Assembled: _structured,
         Leaf: _leaf,
     }
 

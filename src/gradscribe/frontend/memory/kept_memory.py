@@ -12,9 +12,9 @@ it anew:
 
 A handle stands in the block in which its array was made, so that all branches and iterations in it
 use the same one. What a branch or loop has made, and leaves behind under another name, has no
-handle that could be seen after it (`Storage.kept`), unless that is handed on (`control.handed_on`),
-which is done where a call was found that may use it. What is in a list, or not made on each path,
-is refused then.
+handle that could be seen after it (`Storage.kept`), unless that is handed on (see
+`joins.joined_memory`), which is done where a call was found that may use it. What is in a list, or
+not made on each path, is refused then.
 """
 
 from __future__ import annotations
@@ -308,7 +308,7 @@ def _refuse(lowering: Lowering, node: Any, who: str, variable: str, other: str) 
 
 HANDING_ON = ("handing on", 0, 0)
 """Stands among the places for which a function is lowered once more, where branches and loops are
-to hand on the handles of the arrays that come out of them (see `control.handed_on`)."""
+to hand on the handles of the arrays that come out of them (see `joins.joined_memory`)."""
 
 
 def hands_on(lowering: Lowering) -> bool:

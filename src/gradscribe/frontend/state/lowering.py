@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from gradscribe.errors import GradscribeError, UnsupportedError, raised_as
-from gradscribe.frontend.interface import SHARING, CaptureCallback, Recording
-from gradscribe.frontend.interface import Place as DictPlace
+from gradscribe.frontend.interface import SHARING, CaptureCallback, Recording, SourcePlace
 from gradscribe.frontend.state import wording
 from gradscribe.frontend.state.definitions import Recursion
 from gradscribe.frontend.state.entries import Entries, EntryMethods
@@ -106,7 +105,7 @@ class Lowering(EntryMethods):
         builder: Builder,
         entries: Entries,
         capture: CaptureCallback | None = None,
-        keyed: frozenset[DictPlace] = frozenset(),
+        keyed: frozenset[SourcePlace] = frozenset(),
         recording: Recording | None = None,
         package: Package = _ALONE,
     ) -> None:

@@ -129,11 +129,11 @@ class PlainRun:
         self.leaves = _leaves(args)
         self.single = any(np.asarray(leaf).dtype == np.float32 for leaf in self.leaves)
         function = self.make()
-        self.left = [_copied(args), _copied(args)]
-        self.values, self.worlds = [], []
-        for left in self.left:
-            self.values.append(_seeded(function, left))
+        self.left, self.values, self.worlds = [], [], []
+        for given in (_copied(args), _copied(args)):
+            self.values.append(_seeded(function, given))
             self.worlds.append(_world(function))
+            self.left.append(_copied(given))  # the next call may change what this one has kept
         rng = np.random.default_rng(7)
         self.directions = [
             [rng.normal(size=np.shape(leaf)) for leaf in self.leaves] for _ in range(2)

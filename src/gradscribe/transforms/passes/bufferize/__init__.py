@@ -38,7 +38,17 @@ from gradscribe.ir.core import (
 from gradscribe.ir.liveness import Liveness, liveness
 from gradscribe.ir.types import Array, Tuple, Type
 from gradscribe.ir.types import Sequence as ListType
-from gradscribe.primitives.control import APPEND, CONSTANT, COPY, ITEM, LEFT, LIST, TUPLE
+from gradscribe.primitives.control import (
+    APPEND,
+    CONSTANT,
+    COPY,
+    ITEM,
+    LEFT,
+    LENT,
+    LIST,
+    TUPLE,
+    WRITTEN,
+)
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 from gradscribe.transforms.analyses.definedness import possibly_undefined
 from gradscribe.transforms.passes.bufferize.aliasing import Aliasing, Copies, OnWrite
@@ -80,7 +90,7 @@ def _place_copies(function: Function, live: Liveness) -> Aliasing:
     first; then what loops start from; the last relation assumes nothing, so it decides.
     """
     copies = Copies()
-    decide = partial(_decide, possibly_undefined(function))
+    decide = partial(_decide, possibly_undefined(function), _lent(function))
     if any(operation.primitive is LOOP for operation in walk(function.body)):
         copies = _settle(function, live, copies, decide, clean_inits=True).copies
     return _settle(function, live, copies, decide, clean_inits=False)
@@ -100,8 +110,20 @@ def _settle(
         copies = aliasing.kept
 
 
+def _lent(function: Function) -> set[Value]:
+    """The lent arrays, and the views of them that unread code is given: that may write to them,
+    and what it writes to a copy would be lost."""
+    found: set[Value] = set()
+    for operation in walk(function.body):
+        is_view = operation.primitive.view and operation.primitive is not WRITTEN
+        if operation.primitive is LENT or (is_view and operation.operands[0] in found):
+            found.update(operation.results)
+    return found
+
+
 def _decide(
     undefined: set[Value],
+    lent: set[Value],
     aliasing: Aliasing,
     operation: Operation,
     number: int,
@@ -112,7 +134,7 @@ def _decide(
     conflicts = aliasing.conflicts(buffer, live)
     if not conflicts:
         return
-    views = _view_roots(buffer, conflicts)
+    views = _view_roots(buffer, conflicts, lent)
     if views and not views <= aliasing.copies.results:
         # The views were taken earlier: what was found since then may be void.
         aliasing.decide(Copies(results=views), final=True)
@@ -123,16 +145,18 @@ def _decide(
         aliasing.decide(decision, final=not aliasing.first_pass)
 
 
-def _view_roots(buffer: Buffer, conflicts: Sequence[Buffer]) -> set[Value]:
+def _view_roots(
+    buffer: Buffer, conflicts: Sequence[Buffer], lent: Collection[Value]
+) -> set[Value]:
     """The views whose copies, made where they are taken, would end all these conflicts; none
-    if that cannot be."""
+    if that cannot be, or one of them is lent."""
     written_through = origins(buffer)
     roots: set[Value] = set()
     seen = set(conflicts)
     pending = list(conflicts)
     while pending:
         found = pending.pop()
-        if found is WORLD or found in written_through:
+        if found is WORLD or found in written_through or found.value in lent:
             return set()
         if found.view:
             roots.add(found.value)

@@ -99,6 +99,28 @@ def test_draws_are_constants_of_the_run(function: Any, args: Any) -> None:
     agrees(function, *args)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: np.ones((5, 3))[:, 1],
+        lambda: np.ones((5, 5)).T[1],
+        lambda: np.ones(5, np.float32),
+        lambda: np.ones(5, int),
+    ],
+    ids=["strided", "row of a transpose", "other numbers", "integers"],
+)
+def test_an_array_that_numpy_does_not_fill_is_not_filled(make: Any) -> None:
+    def f(x):
+        out = make()
+        np.random.default_rng(1).standard_normal(out=out)
+        return np.sum(out * x)
+
+    with pytest.raises((ValueError, TypeError)) as plain:
+        f(x5)
+    with pytest.raises(type(plain.value), match=str(plain.value)):
+        gs.grad(f)(x5)
+
+
 def weighted(x, rng):
     return (x * rng.normal(size=x.shape)).sum()
 

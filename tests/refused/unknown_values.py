@@ -106,11 +106,10 @@ def operation_that_fails(x):
     return failing(x)
 
 
-@refused("`out` of `permuted` is not supported", X)
+@refused("`out` of `random` is not supported", X)
 def drawn_into(x):
-    y = x * 2
-    np.random.default_rng(1).permuted(y, out=y)
-    return np.sum(y * x)
+    np.random.default_rng(1).random(out=[1.0, 2.0])
+    return np.sum(x)
 
 
 @refused("`shuffle` of this value is not supported", X)

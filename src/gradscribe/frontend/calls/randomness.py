@@ -15,6 +15,7 @@ import numpy as np
 from gradscribe.frontend.containers.shapes import shape_of
 from gradscribe.frontend.containers.stores import store
 from gradscribe.frontend.containers.subscripts import read_item
+from gradscribe.frontend.memory.contiguity import is_contiguous
 from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.opaque import foreign, trial_calls, unknown
 from gradscribe.frontend.state.lowering import Lowering
@@ -41,7 +42,7 @@ _VECTORS = frozenset({"multivariate_normal", "dirichlet", "multinomial"})
 """Distributions of vectors: the last axis of a draw is that of the first parameters."""
 
 _REARRANGED = frozenset({"permutation", "permuted"})
-_FILLING = frozenset({"random", "standard_normal", "standard_exponential", "standard_gamma"})
+_OUT_POSITIONS = {"random": 2, "standard_normal": 2, "standard_exponential": 3, "standard_gamma": 3}
 
 
 def generator_of(callee: Any) -> type | None:
@@ -88,6 +89,13 @@ class _Draw:
         return self.arguments[1:] if self._is_method else self.arguments
 
     @property
+    def out(self) -> FrontendValue:
+        """What is to be filled."""
+        at = _OUT_POSITIONS.get(self.name, len(self.given))
+        by_position = self.given[at] if at < len(self.given) else Static(None)
+        return self.keywords.get("out", by_position)
+
+    @property
     def _is_method(self) -> bool:
         return isinstance(self.callee, Method)
 
@@ -95,8 +103,8 @@ class _Draw:
 def _drawn(lowering: Lowering, call: _Draw) -> FrontendValue:
     if call.name == "shuffle":
         return _shuffle(lowering, call)
-    if call.keywords.get("out", Static(None)) != Static(None):
-        return _fill(lowering, call)
+    if (target := call.out) != Static(None):
+        return _fill(lowering, call, target)
     if call.name == "permutation" and isinstance(call.given[0], Ref) and not call.keywords:
         return _permuted(lowering, call)
     type_ = _type(lowering, call)
@@ -105,17 +113,35 @@ def _drawn(lowering: Lowering, call: _Draw) -> FrontendValue:
     return foreign.leading(lowering, found, call.given) if is_given else found
 
 
-def _fill(lowering: Lowering, call: _Draw) -> FrontendValue:
-    """`random(out=x)`, as the store of as many numbers: what it draws is the same."""
-    target, name = call.keywords["out"], call.name
-    if name not in _FILLING or "size" in call.keywords or not isinstance(target, Ref):
-        what = f"`out` of `{name}` is not supported"
-        lowering.unsupported(call.node, what, "store what it draws: `x[...] = ...`")
-    rest = {key: item for key, item in call.keywords.items() if key != "out"}
-    rest["size"] = shape_of(lowering, target)
-    drawn = _drawn(lowering, replace(call, keywords=rest))
-    store(lowering, call.node, target, lowering.value(drawn))
+def _fill(lowering: Lowering, call: _Draw, target: FrontendValue) -> FrontendValue:
+    """`random(out=x)`, as the store of as many numbers: what it draws is the same, if x is an array
+    of that type in C order. Any other is given as it lies in memory, in whose order it is filled,
+    or which NumPy refuses."""
+    if not isinstance(target, Ref):
+        what = f"`out` of `{call.name}` is not supported"
+        advice = "store what it draws: `x[...] = ...`"
+        lowering.unsupported(call.node, what, advice, python=ValueError)
+    if (numbers := _as_drawn(lowering, call, target)) is not None:
+        store(lowering, call.node, target, lowering.value(_drawn(lowering, numbers)))
+        return target
+    given = (call.arguments, call.keywords)
+    contract = foreign.method_contract(call.cls, call.name, call.arguments)
+    type_ = lowering.load(target).type
+    foreign.call(lowering, call.node, call.callee, given, type_, contract)
     return target
+
+
+def _as_drawn(lowering: Lowering, call: _Draw, target: Ref) -> _Draw | None:
+    """The call that draws the numbers with which one with `out=target` fills that, in this order;
+    None if that is not so."""
+    size_at = _SIZE_POSITIONS.get(call.name)
+    if size_at is None or len(call.given) > size_at or "size" in call.keywords:
+        return None
+    rest = {key: item for key, item in call.keywords.items() if key != "out"}
+    drawn = replace(call, keywords={**rest, "size": shape_of(lowering, target)})
+    filled = lowering.load(target)
+    is_same = _type(lowering, drawn) == filled.type and is_contiguous(lowering, filled)
+    return drawn if is_same else None
 
 
 def _shuffle(lowering: Lowering, call: _Draw) -> FrontendValue:

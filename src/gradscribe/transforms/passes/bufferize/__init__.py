@@ -145,9 +145,7 @@ def _decide(
         aliasing.decide(decision, final=not aliasing.first_pass)
 
 
-def _view_roots(
-    buffer: Buffer, conflicts: Sequence[Buffer], lent: Collection[Value]
-) -> set[Value]:
+def _view_roots(buffer: Buffer, conflicts: Sequence[Buffer], lent: Collection[Value]) -> set[Value]:
     """The views whose copies, made where they are taken, would end all these conflicts; none
     if that cannot be, or one of them is lent."""
     written_through = origins(buffer)

@@ -1,5 +1,9 @@
 """Arguments of a recorded run lie in memory as the caller's arrays, and are read-only as these."""
 
+import ctypes
+import io
+import struct
+
 import numpy as np
 import pytest
 
@@ -91,3 +95,50 @@ def test_what_is_read_only_stays_so():
         return np.sum(gs.grad(tried, compile=False)(x, w))
 
     np.testing.assert_array_equal(gs.grad(nested, compile=False)(x), [2.0, 2.0])
+
+
+def wide_again(fixed):
+    part = fixed[1:]
+    part.flags.writeable = True
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda fixed: struct.pack_into("d", fixed, 0, 2.0),
+        lambda fixed: struct.pack_into("d", fixed[1:], 0, 2.0),
+        lambda fixed: io.BytesIO(bytes(32)).readinto(fixed),
+        lambda fixed: (ctypes.c_double * 4).from_buffer(fixed),
+        lambda fixed: fixed.data.__setitem__(0, 2.0),
+        lambda fixed: fixed.view(np.int64).__setitem__(0, 2),
+        lambda fixed: np.asarray(fixed).__setitem__(0, 2.0),
+        lambda fixed: np.random.default_rng(1).random(out=fixed),
+        wide_again,
+    ],
+)
+def test_code_in_c_does_not_store_to_what_is_read_only(write):
+    def f(x):
+        fixed = np.ones(4)
+        fixed.setflags(write=False)
+        write(fixed)
+        return np.sum(fixed * x)
+
+    x = np.ones(4)
+    with pytest.raises((ValueError, TypeError)) as plain:
+        f(x)
+    with pytest.raises(plain.type) as recorded:
+        gs.grad(f, compile=False)(x)
+    assert not isinstance(recorded.value, gs.errors.GradscribeError)
+
+
+def test_what_is_left_outside_stays_read_only():
+    kept = []
+
+    def f(x):
+        fixed = 2.0 * x
+        fixed.flags.writeable = False
+        kept.append(fixed)
+        return np.sum(fixed)
+
+    gs.grad(f, compile=False)(np.ones(4))
+    assert not kept[0].flags.writeable

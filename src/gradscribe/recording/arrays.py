@@ -128,7 +128,11 @@ class RecordedArray:
             memory.value = copied(opened(memory.value))
             memory.is_shared = True
             memory.version += 1
-        return self._current()
+        array = self._current()
+        if not self._writeable:
+            array = array.view()
+            array.flags.writeable = False
+        return array
 
     def _current(self) -> Any:
         memory = self._memory

@@ -67,9 +67,7 @@ def array_protocol(self: Array, dtype: Any = None, copy: bool | None = None) -> 
     array = self._shared()
     if copy or (dtype is not None and array.dtype != np.dtype(dtype)):
         return np.array(array, dtype)
-    array = array.view()
-    array.flags.writeable = self._writeable and array.flags.writeable
-    return array
+    return array.view()
 
 
 _NO_ARRAY = (

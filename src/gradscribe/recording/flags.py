@@ -23,6 +23,13 @@ _NAMES: dict[str, str] = {
 """The short names of flags."""
 
 
+def set_writeable(array: RecordedArray, value: Any) -> None:
+    """Say whether an array may be stored to, which a view may not if its base may not."""
+    if value and array._base is not None and not array._base._writeable:
+        raise ValueError("cannot set WRITEABLE flag to True of this array")
+    array._writeable = bool(value)
+
+
 class Flags:
     """The flags of the array; whether it is writeable can be set."""
 
@@ -41,7 +48,7 @@ class Flags:
     def __setattr__(self, name: str, value: Any) -> None:
         if name != "writeable":
             raise AttributeError(f"`flags.{name}` cannot be set here")
-        self._array._writeable = bool(value)
+        set_writeable(self._array, value)
 
     def __getitem__(self, name: str) -> Any:
         return getattr(self, _NAMES.get(name, name.lower()))

@@ -16,8 +16,6 @@ from types import CellType, MethodType
 from typing import Any
 from weakref import ref
 
-import numpy as np
-
 from gradscribe.errors import GradscribeError, UnsupportedError
 from gradscribe.ir.probing import is_a
 from gradscribe.recording import classes
@@ -150,8 +148,7 @@ def _renew(holder: Any, inner: dict[int, Any], known: dict[int, Any]) -> None:
 def _unwrapped(value: RecordedArray | RecordedNumber) -> Any:
     """A plain value; views of one array are views of one array."""
     if type(value) is RecordedArray:
-        array = value._shared()
-        return array if value._writeable else np.array(array)
+        return value._shared()
     return plain(value._present())
 
 

@@ -24,7 +24,7 @@ from gradscribe.recording import (
     stores,
 )
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_active, shown
-from gradscribe.recording.flags import Flags
+from gradscribe.recording.flags import Flags, set_writeable
 from gradscribe.recording.flat import Flat
 from gradscribe.recording.layouts import in_order
 from gradscribe.recording.levels import plain, refused
@@ -170,7 +170,7 @@ def _attribute(name: str) -> property:
 
 def _set_flags(self: Array, write: Any = None, align: Any = None, uic: Any = None) -> None:
     if write is not None:
-        self._writeable = bool(write)
+        set_writeable(self, write)
 
 
 def _view(self: Array, *args: Any, **kwargs: Any) -> Any:

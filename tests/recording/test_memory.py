@@ -378,3 +378,24 @@ def test_a_copy_that_is_forbidden_is_not_made() -> None:
             return np.sum(x**2)
 
     assert gs.grad(loss, compile=False)(np.ones(2)).tolist() == [2.0, 2.0]
+
+
+def read_from_a_buffer(x):
+    w = np.ones(3)
+    _, (buffer, *_) = w.__reduce_ex__(5)
+    w[:] = 2.0
+    return struct.unpack_from("d", buffer, 8)[0] * x[0]
+
+
+def stored_after_a_buffer_was_made(x):
+    w = np.ones(3)
+    _, (buffer, *_) = w.__reduce_ex__(5)
+    w[:] = x
+    return struct.unpack_from("d", buffer, 8)[0] * x[0]
+
+
+def test_the_buffer_of_a_pickle_is_the_memory_of_the_array() -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    assert gs.value_and_grad(read_from_a_buffer, compile=False)(x)[0] == 2.0
+    with pytest.raises(gs.errors.UnsupportedError, match="not record has been given"):
+        gs.grad(stored_after_a_buffer_was_made, compile=False)(x)

@@ -108,8 +108,13 @@ def hashed(self: RecordedNumber) -> int:
 def reduce(self: Recorded, protocol: Any = None) -> Any:
     if is_active(self):
         raise taken_out("pickling")
-    value = plain(self._present())
+    shows_memory = type(self) is RecordedArray and protocol is not None and protocol >= _BUFFERS
+    value = self._shared() if shows_memory else plain(self._present())
     return value.__reduce__() if protocol is None else value.__reduce_ex__(protocol)
+
+
+_BUFFERS = 5
+"""The first protocol of pickling that gives the memory of an array, and no copy of it."""
 
 
 def told(self: Recorded) -> Any:

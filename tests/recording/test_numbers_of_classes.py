@@ -152,3 +152,50 @@ def test_an_operator_of_its_own_is_asked_as_python_asks_it():
         value, gradient = gs.value_and_grad(function, compile=False)(X)
         assert value == function(X)
         np.testing.assert_allclose(gradient, differences(function), rtol=1e-6)
+
+
+class Converted(float):
+    def __float__(self):
+        return 0.25
+
+
+class AlsoComplex(Converted):
+    def __complex__(self):
+        return 3.0 + 1.0j
+
+
+class Index:
+    def __index__(self):
+        return 6
+
+    def __float__(self):
+        return 0.5
+
+
+SEVEN, OTHER, SIX = Converted(7.0), AlsoComplex(7.0), Index()
+
+
+def converted(x):
+    y, z = np.zeros(3), np.zeros(2, complex)
+    y[0], y[1] = SEVEN, SIX
+    y[2] = OTHER
+    z[0] = SEVEN
+    z[1] = OTHER
+    return np.sum(y) * x[0] + np.sum(z.real) * x[1]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: math.exp(SEVEN) * x[0] + math.hypot(SEVEN, SIX) * x[1],
+        lambda x: math.ldexp(SEVEN, 2) * x[0] + float(SEVEN) * x[1],
+        lambda x: math.sqrt(SIX) * x[0] + math.gcd(SIX, 4) * x[1] + math.comb(SIX, 2),
+        lambda x: np.float64(SEVEN) * x[0] + np.complex128(SEVEN).real * x[1],
+        lambda x: np.complex128(OTHER).real * x[0] + complex(SEVEN).real * x[1],
+        converted,
+    ],
+)
+def test_a_number_is_converted_as_the_code_in_c_does_it(function):
+    value, gradient = gs.value_and_grad(function, compile=False)(X)
+    assert value == function(X)
+    np.testing.assert_allclose(gradient, differences(function), rtol=1e-6)

@@ -174,3 +174,20 @@ def called(value: Any, name: str, **given: Any) -> Any:
                 found = _followed.get(method) if type(method) is FunctionType else None
                 return value if found is None else found[1](found[0])(value, **given)
     return value
+
+
+def as_number(value: Any, *, is_complex: bool = False) -> Any:
+    """What NumPy takes for a number where it is given an object of a class that says so."""
+    kind = type(value)
+    if id(kind) in _PLAIN:
+        return value
+    is_float = issubclass(kind, float)
+    if is_complex and (is_float or hasattr(kind, "__complex__")):
+        return called(value, "__complex__")
+    found = called(value, "__float__")
+    return float(value) if found is value and is_float else found
+
+
+def as_float(value: Any) -> Any:
+    """The same of a function in C that takes a float, which has its number itself."""
+    return value if issubclass(type(value), float) else called(value, "__float__")

@@ -239,6 +239,10 @@ _OBJECTS = (ast.Attribute, ast.Call, ast.Name, ast.Subscript)
 functions that are followed.)"""
 
 
+_ASKING = (ast.List, ast.Subscript, ast.Tuple)
+"""Targets that may ask for something of what is assigned to them."""
+
+
 class _Following(ast.NodeTransformer):
     """Looks up each callee, and has the objects watched."""
 
@@ -253,9 +257,9 @@ class _Following(ast.NodeTransformer):
         return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        """Taking apart iterates."""
+        """Taking apart iterates, and an array may convert what is stored to it."""
         self.generic_visit(node)
-        if any(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets):
+        if any(isinstance(target, _ASKING) for target in node.targets):
             node.value = _watched(node.value)
         return node
 

@@ -257,7 +257,8 @@ def _number(kind: type) -> Callee:
     def convert(*args: Any) -> Any:
         if args and isinstance(args[0], str):
             refuse_told()
-        args = tuple([classes.called(value, "__float__") for value in args])
+        is_complex = issubclass(kind, (complex, np.complexfloating))
+        args = tuple([classes.as_number(value, is_complex=is_complex) for value in args])
         if len(args) != 1 or not holds_active(args):
             return kind(*args)
         array = protocol.array_of(args[0], kind)
@@ -297,7 +298,8 @@ def _of_math(function: Callee) -> Callee:
         if len(args) == 1 and in_class(type(args[0]), own, None) is not None:
             found = classes.called(args[0], own)
             return found if found is not args[0] else function(*args)
-        args = tuple([classes.called(value, "__float__") for value in args])
+        if function not in _OF_INTEGERS:
+            args = tuple(map(classes.as_float, args))
         if not holds_active((args, kwargs)):
             return function(*args, **kwargs)
         if function in PRIMITIVES or function in COMPOSITIONS:
@@ -306,6 +308,9 @@ def _of_math(function: Callee) -> Callee:
         return function(*args, **kwargs)
 
     return call
+
+
+_OF_INTEGERS = (math.comb, math.factorial, math.gcd, math.isqrt, math.lcm, math.perm)
 
 
 def _frexp(x: Any) -> Any:

@@ -44,10 +44,9 @@ def setitem(array: RecordedArray, index: Any, value: Any) -> None:
             )
         )
     memory.check_overlap()
-    for method in (
-        () if isinstance(value, np.ndarray) else ("__array__", "__float__")
-    ):  # of an object
-        value = classes.called(value, method)
+    if not isinstance(value, np.ndarray):
+        value = classes.called(value, "__array__")
+        value = classes.as_number(value, is_complex=np.iscomplexobj(plain(memory.value)))
     if operations.is_truth(index):
         if not index:
             return

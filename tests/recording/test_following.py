@@ -622,3 +622,20 @@ def test_arrays_do_not_ask_objects_without_ufuncs_to_change_them():
     assert gs.value_and_grad(f, compile=False)(X)[0] == f(X)
     with pytest.raises(TypeError, match="does not support ufuncs"):
         X.copy().__iadd__(NoOperand())
+
+
+class CountingItsHashes:
+    count = 0
+
+    def __hash__(self):
+        CountingItsHashes.count += 1
+        return 1
+
+    def __call__(self):
+        return 3.0
+
+
+def test_what_is_called_is_not_asked_for_its_hash():
+    called = CountingItsHashes()
+    assert gs.grad(lambda x: called() * x[0], compile=False)(X)[0] == 3.0
+    assert CountingItsHashes.count == 0

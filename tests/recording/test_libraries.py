@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.signal
+import scipy.special
 import scipy.stats
 from numpy.polynomial import Polynomial
 
@@ -18,6 +19,7 @@ LOSSES: dict[str, Any] = {
     "polynomials and their operators": lambda x: (Polynomial(x) * Polynomial(W) - x[0])(1.1),
     "the derivative of a polynomial": lambda x: Polynomial(x).deriv()(0.3) * Polynomial(x)(x[1]),
     "a polynomial of the old kind": lambda x: np.sum(np.poly1d(x)(W)),
+    "an object of SciPy that has no hash": lambda x: scipy.special.legendre(2)(x[0]) * x[1],
     "arrays that are checked": lambda x: np.sum(np.asarray_chkfinite([x[0], x[1]]) ** 2),
     "arrays made of a function": lambda x: np.sum(
         np.fromfunction(lambda i, j: x[0] * i + x[1] * j, (2, 2)) ** 2

@@ -11,7 +11,7 @@ import functools
 import inspect
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from numbers import Number
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
@@ -55,12 +55,9 @@ def callee_of(function: Callee) -> Callee:
         return function
     if isinstance(function, type):
         classes.watching(callee_of)(function)
-    try:
-        replacement = REPLACED.get(function)
-    except Exception:  # it cannot be hashed, as its class may say in any way
-        replacement = None
+    replacement = _REPLACED.get(id(function))  # its class may say what its hash is
     if replacement is not None:
-        return replacement
+        return replacement[1]
     for is_one, replace in _BY_KIND:
         if is_one(function):
             return replace(function)
@@ -124,6 +121,8 @@ def _is_known(function: Callee) -> bool:
     Python's."""
     module = probe(function, "__module__")
     if isinstance(function, np.ufunc) or str(module).partition(".")[0] != "scipy":
+        return False
+    if not isinstance(function, Hashable):  # an object
         return False
     optional.enter_imported()
     return function in PRIMITIVES or function in COMPOSITIONS
@@ -344,13 +343,16 @@ _BY_KIND: tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...] = (
     (_is_callable_object, _of_object),
 )
 
-REPLACED: dict[Any, Callee] = {
-    **{
-        function: _calling_first(function)
-        for function in (map, filter, functools.reduce, np.frompyfunc)
-    },
-    **{function: _calling_key(function) for function in (sorted, min, max)},
-    _MANAGER: _managing,
-    **replacements.FUNCTIONS,
+_REPLACED: dict[int, tuple[Any, Callee]] = {
+    id(function): (function, replacement)
+    for function, replacement in {
+        **{
+            function: _calling_first(function)
+            for function in (map, filter, functools.reduce, np.frompyfunc)
+        },
+        **{function: _calling_key(function) for function in (sorted, min, max)},
+        _MANAGER: _managing,
+        **replacements.FUNCTIONS,
+    }.items()
 }
-"""The functions that are replaced."""
+"""The functions that are replaced, by their identities, and what is called in their place."""

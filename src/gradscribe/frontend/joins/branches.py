@@ -175,11 +175,13 @@ def attempt(
             "a `try` that always raises is not supported",
             "raise under a condition, or leave the `try` out",
         )
-    if after_second.names.pop(RAISED, None) is not None:
+    second_raises = after_second.names.pop(RAISED, None) is not None
+    if second_raises:
         for state in (before, after_first, after_second):
             lowering.complete(state)
         _take_no_part(before, after_first, after_second)
-    merge = Merge(lowering, Sides(None, before, (first, second), (after_first, after_second)))
+    states = (after_first, after_second)
+    merge = Merge(lowering, Sides(None, before, (first, second), states, second_raises))
     results, yields = merge.run()
     second.sort(key=lambda operation: operation.primitive is RAISE)
     blocks = [Block((), tuple(o), tuple(y)) for o, y in zip((first, second), yields, strict=True)]

@@ -27,13 +27,14 @@ class Sides:
     """The two sides of a branch: their blocks, and the states that they leave behind.
 
     condition: the flag that tells which of the two was taken, if there is one. before: the state
-    before the branch.
+    before the branch. second_raises: nothing comes after the second side.
     """
 
     condition: Value | None
     before: State
     blocks: tuple[list[Operation], list[Operation]]
     states: tuple[State, State]
+    second_raises: bool = False
 
 
 @dataclass(frozen=True, slots=True)

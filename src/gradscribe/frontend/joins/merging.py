@@ -100,7 +100,8 @@ class Merge:
         for number in (0, 1):
             self.lowering.restore(self.states[number])
             with self.lowering.inside(self.blocks[number]):
-                self.lowering.leave(self.before)
+                if number == 0 or not self.sides.second_raises:
+                    self.lowering.leave(self.before)
                 sides.append([self._side((a, b)[number]) for a, b, _ in self.planner.pairs])
         results: list[Value] = []
         yields: tuple[list[Value], list[Value]] = ([], [])

@@ -77,7 +77,9 @@ def _long_complex(value: np.clongdouble, scope: Scope) -> ast.expr:
 
 @_literal.register(np.dtype)
 def _dtype(value: Any, scope: Scope) -> ast.expr:
-    return scope.reference(value.type)
+    """Its class, if that says all: not the order of bytes, fields, or a length."""
+    is_plain = np.dtype(value.type) == value and not value.metadata
+    return scope.reference(value.type if is_plain else value)
 
 
 @_literal.register

@@ -552,3 +552,24 @@ def test_a_pair_that_a_tensor_gives_is_no_array():
 
     with pytest.raises(gs.errors.UnsupportedError, match="for -: 'Tensor' and 'max'"):
         gs.differentiable(shifted)(gs.tensor([1.0, 2.0], requires_grad=True))
+
+
+def test_a_method_that_means_another_thing_for_arrays_is_refused_where_it_raises():
+    x = gs.tensor([[1.0, 2.0]], requires_grad=True)
+    methods = [
+        (lambda x: x.clip(), RuntimeError),
+        (lambda x: x.imag, RuntimeError),
+        (lambda x: x.T.flatten("F"), TypeError),
+    ]
+    for method, python in methods:
+        with pytest.raises(python) as caught:
+            gs.differentiable(lambda x, method=method: method(x).sum())(x)
+        assert isinstance(caught.value, gs.errors.UnsupportedError)
+
+    def waited_for(x):
+        try:
+            return x.clip().sum()
+        except RuntimeError:
+            return 2.0 * x.sum()
+
+    assert gs.differentiable(waited_for)(x).item() == 6.0

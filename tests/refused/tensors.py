@@ -34,6 +34,20 @@ class Noting(list):
 # -- in compiled functions -----------------------------------------------------------------------
 
 
+@refused(
+    "`clamp` of a Tensor always raises RuntimeError: torch.clamp: At least one of 'min' or 'max' "
+    "must not be None",
+    TENSOR,
+)
+def clips_to_nothing(x):
+    return x.clip().sum()
+
+
+@refused("`array` of a Tensor always raises ValueError: Unknown input type", TENSOR)
+def makes_a_record_array(x):
+    return np.rec.array(x * 1.0).sum()
+
+
 @refused("`backward` inside of compiled code", TENSOR)
 def backward_inside(x):
     x.sum().backward()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gradscribe.errors import GradscribeError
 from gradscribe.frontend.containers import known_integers, subscripts
 from gradscribe.frontend.kinds import static_values
 from gradscribe.frontend.state import handlers
@@ -66,7 +67,12 @@ def folded(function: Callable[..., Any]) -> handlers.Handler:
     def handler(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
         given = [known_value(lowering, node, item) for item in arguments]
         named = {name: known_value(lowering, node, item) for name, item in keywords.items()}
-        return Static(function(*given, **named))
+        try:
+            return Static(function(*given, **named))
+        except GradscribeError:
+            raise
+        except Exception as error:
+            return lowering.raises(node, error)
 
     return handler
 

@@ -14,13 +14,14 @@ from typing import Any
 from gradscribe.errors import IN_PART, CompiledCodeError, NoDerivativeError, UnsupportedError
 from gradscribe.frontend.calls import generators, recursion
 from gradscribe.frontend.joins.branches import branch
+from gradscribe.frontend.kinds.tensors import is_tensor
 from gradscribe.frontend.memory import kept_variables
 from gradscribe.frontend.state.dependencies import is_library
 from gradscribe.frontend.state.frame import NOT_RETURNED, RAISED, RETURN_VALUE, Frame
 from gradscribe.frontend.state.interruptions import FoundOnStackError, HasRaisedError
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import FrontendValue, Static, Unbound
-from gradscribe.ir.core import Location
+from gradscribe.ir.core import Location, Operation
 from gradscribe.primitives.control import RAISE
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
@@ -89,6 +90,7 @@ def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> FrontendValue:
         if RAISED in frame.names and _is_unconditional(lowering):
             if frame.source.whole:
                 _refuse_raising(lowering, node)
+            _refuse_of_tensors(lowering, node, frame)
             raise HasRaisedError
         result = _returned(lowering, frame)
         _show_calls(lowering, node, frame, start, location)
@@ -116,14 +118,45 @@ def _value_of_lambda(lowering: Lowering, frame: Frame) -> FrontendValue:
 
 def _refuse_raising(lowering: Lowering, node: Any) -> None:
     """Say what a function of our own, which stands for an operation, raises where it is called."""
-    last = lowering.builder.operations[-1]
-    made = lowering.builder.definition(last.operands[0]) if last.operands else None
-    if last.primitive is not RAISE or made is None or made.operands:
+    made = _raised(lowering)
+    if made is None or made.operands:
         return
     error = made.callee(*made.attributes["args"])
     if isinstance(error, NotImplementedError):
         lowering.unsupported(node, str(error), "write it with other functions")
     lowering.raises(node, error)
+
+
+def _refuse_of_tensors(lowering: Lowering, node: Any, frame: Frame) -> None:
+    """Refuse what a library, or a method of Tensors, always raises of a Tensor that a user gives
+    it: of an array, which the function may be written for, it need not. A `try` may wait for it."""
+    if node is None or len(lowering.frames) < 2 or lowering.exceptions.attempts:
+        return
+    caller = lowering.frames[-2]
+    is_of_user = not (caller.is_of_package or _is_of_library(lowering, caller))
+    is_called = is_of_user and (frame.is_of_package or _is_of_library(lowering, frame))
+    if not is_called or not any(is_tensor(lowering, item) for item in frame.names.values()):
+        return
+    made = _raised(lowering)
+    if made is not None and isinstance(made.callee, type) and issubclass(made.callee, Exception):
+        text = "" if made.operands else str(made.callee(*made.attributes["args"]))
+        said = ": ".join(filter(None, (made.callee.__name__, text)))
+        frame.called_at = caller.source.location(node)
+        lowering.unsupported(
+            node,
+            f"`{frame.source.name}` of a Tensor always raises {said}",
+            "methods of Tensors are PyTorch's: for what NumPy does, use its functions (`np.clip`), "
+            "or pass an array",
+            python=made.callee,
+        )
+
+
+def _raised(lowering: Lowering) -> Operation | None:
+    """What makes the exception that the last operation raises."""
+    last = lowering.builder.operations[-1]
+    if last.primitive is not RAISE or not last.operands:
+        return None
+    return lowering.builder.definition(last.operands[0])
 
 
 def _is_unconditional(lowering: Lowering) -> bool:

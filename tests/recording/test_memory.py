@@ -38,6 +38,8 @@ PARTS: list[tuple[np.ndarray, Callable[[np.ndarray], Any]]] = [
     (TABLE, lambda y: np.hsplit(y, 3)[1]),
     (TABLE, lambda y: np.array(y, copy=None, ndmin=3)[:, 0]),
     (TABLE, lambda y: y.astype(float, copy=False)[1]),
+    (TABLE, lambda y: y.astype(np.double, "K", "unsafe", True, False)[1]),
+    (TABLE, lambda y: y.astype(np.double, "K", "unsafe", True, True)[1]),
     (TABLE, lambda y: np.ravel(y)[:2]),
     (TABLE, lambda y: np.squeeze(np.expand_dims(y, 0))[0]),
     (CUBE, lambda y: np.moveaxis(y, 0, 2)[0]),

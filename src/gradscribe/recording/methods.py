@@ -98,13 +98,18 @@ def _transpose(self: Recorded, *axes: Any) -> Any:
 
 
 def _astype(
-    self: Recorded, dtype: Any, order: Any = "K", casting: Any = "unsafe", **more: Any
+    self: Recorded,
+    dtype: Any,
+    order: Any = "K",
+    casting: Any = "unsafe",
+    subok: Any = True,
+    copy: Any = True,
 ) -> Any:
     own, wanted = plain(self._present()).dtype, np.dtype(dtype)
-    np.empty(0, own).astype(dtype, order, casting, **more)  # raises what NumPy raises of it
+    np.empty(0, own).astype(dtype, order, casting, subok, copy)  # raises what NumPy raises of it
     lies = {"C": "c_contiguous", "F": "f_contiguous"}.get(order)
     is_laid = lies is None or getattr(plain(self._present()).flags, lies)
-    if more.get("copy") is False and own == wanted and is_laid:
+    if not copy and own == wanted and is_laid:
         return self
     if is_active(self) and wanted.kind not in "biufc":
         if wanted.kind != "O":

@@ -45,6 +45,12 @@ FOLLOWED: dict[str, Callable[[Any], Any]] = {
     "a median of a copy": lambda y: np.median(y.copy(), overwrite_input=True),
     "a median that leaves it": lambda y: np.median(y, overwrite_input=False),
     "items taken into itself": lambda y: np.take(y, [1, 0, 3, 2], axis=0, out=y),
+    "items that are repeated": lambda y: setattr(y, "flat", [5.0, X[0], 6.0]),
+    "a part filled with more than it has": lambda y: y.flat.__setitem__(
+        slice(2, 7), np.outer(X, X)
+    ),
+    "items repeated at some places": lambda y: y.T.flat.__setitem__([0, 2, 3], np.array([X[:2]])),
+    "no items": lambda y: setattr(y, "flat", []),
     "joined parts that do not meet": lambda y: np.concatenate([y[2:3], y[3:]], out=y[:2]),
 }
 CONSTANTS: dict[str, Callable[[Any], Any]] = {

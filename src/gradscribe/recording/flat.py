@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.recording import operations, stores
-from gradscribe.recording.arrays import RecordedArray
-from gradscribe.recording.levels import plain
+from gradscribe.recording import operations, protocol, stores
+from gradscribe.recording.arrays import RecordedArray, is_recorded
+from gradscribe.recording.levels import plain, values_in
 
 
 class Flat:
@@ -33,7 +33,11 @@ class Flat:
     def __setitem__(self, index: Any, value: Any) -> None:
         self._next = 0
         stores.refuse_overlap(self.base, index, value)
-        stores.setitem(self.base, self._place(index), value)
+        own, given = plain(self.base._present()), operations.uncovered(index)
+        np.empty_like(own).flat[given] = operations.uncovered(value)  # raises what NumPy raises
+        items = _repeated(value, np.size(own.flat[given]))
+        if items is not None:
+            stores.setitem(self.base, self._place(index), items)
 
     def __len__(self) -> int:
         return int(plain(self.base._present()).size)
@@ -67,3 +71,16 @@ class Flat:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return np.asarray(self._read(slice(None)), dtype)
+
+
+def _repeated(value: Any, count: int) -> Any:
+    """So many elements of what is stored, over and over; None of an empty array."""
+    if isinstance(value, (list, tuple)):
+        is_plain = not any(map(is_recorded, values_in(value)))
+        value = np.asarray(value) if is_plain else protocol.array_of(value, None)
+    if not isinstance(value, np.ndarray) or not np.ndim(value):
+        return value
+    elements = np.ravel(value)
+    if elements.size == count:
+        return elements
+    return elements[np.arange(count) % elements.size] if elements.size else None

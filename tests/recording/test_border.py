@@ -193,3 +193,32 @@ def test_what_a_compiler_has_compiled_runs_as_it_is():
     np.testing.assert_array_equal(gradient, [0.0, 12.0, 0.0])
     with pytest.raises(NoDerivativeError, match="does not record"):
         gs.grad(lambda x: np.sum(around(x)), compile=False)(x)
+
+
+def test_attributes_of_what_a_compiler_has_made_take_arrays():
+    numba = pytest.importorskip("numba")
+
+    @numba.experimental.jitclass([("w", numba.float64[::1])])
+    class Holder:
+        def __init__(self, w):
+            self.w = w
+
+        def __getitem__(self, i):
+            return self.w[i]
+
+        def __setitem__(self, i, v):
+            self.w[i] = v[i]
+
+    def stored(x):
+        w, holder = np.ones(4), Holder(np.zeros(4))
+        holder.w = w
+        w[0] = 3.0
+        holder[1] = 2.0 * w
+        return holder.w[0] * holder[1] * x[0] + w[1] * x[1]
+
+    x = np.ones(2)
+    value, gradient = gs.value_and_grad(stored, compile=False)(x)
+    assert value == stored(x) == 8.0
+    np.testing.assert_array_equal(gradient, [6.0, 2.0])
+    with pytest.raises(NoDerivativeError, match="does not record"):
+        gs.grad(lambda x: setattr(Holder(np.zeros(4)), "w", x), compile=False)(x)

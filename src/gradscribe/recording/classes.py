@@ -102,8 +102,15 @@ def _follow(cls: type, callee_of: CalleeOf) -> None:
         for each in (*inspect.getmro(type(cls)), *inspect.getmro(cls)):
             if id(each) not in _changed:
                 _changed[id(each)] = each, {}
-                if each.__flags__ & _HEAP and _module(each) not in OWN:
+                if each.__flags__ & _HEAP and (_module(each) not in OWN or _is_compiled(each)):
                     _change(each, callee_of)
+
+
+def _is_compiled(cls: type) -> bool:
+    """Whether a compiler has made it of a class of the user's: its attributes are read and stored
+    by compiled functions."""
+    found = (value.fget for value in vars(cls).values() if type(value) is property)
+    return _module(cls) in COMPILERS and any(type(get) is not FunctionType for get in found)
 
 
 def _change(cls: type, callee_of: CalleeOf) -> None:

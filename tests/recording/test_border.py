@@ -5,6 +5,7 @@ import functools
 import logging
 import math
 import types
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -222,3 +223,11 @@ def test_attributes_of_what_a_compiler_has_made_take_arrays():
     np.testing.assert_array_equal(gradient, [6.0, 2.0])
     with pytest.raises(NoDerivativeError, match="does not record"):
         gs.grad(lambda x: setattr(Holder(np.zeros(4)), "w", x), compile=False)(x)
+
+
+def test_what_a_class_in_c_raises_of_what_records_is_a_refusal():
+    with pytest.raises(NoDerivativeError, match="`timedelta` is given what is differentiated"):
+        gs.grad(lambda x: timedelta(seconds=x[0]).total_seconds(), compile=False)(np.ones(2))
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(NoDerivativeError, match="`Interval` is given what is differentiated"):
+        gs.grad(lambda x: pandas.Interval(0.0, x[0]).length, compile=False)(np.ones(2))

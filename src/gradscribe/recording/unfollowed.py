@@ -6,10 +6,10 @@ which something is differentiated.
 
 from __future__ import annotations
 
-import inspect
 import operator
 import pickle
 import types
+from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
@@ -77,13 +77,22 @@ def is_innocent(function: Callee) -> bool:
     owner = probe(function, "__self__")
     if any(kind in (memoryview, bytes, bytearray) for kind in _kinds_of(function, owner)):
         return False
-    if isinstance(function, type) and type(inspect.getattr_static(function, "__init__")) in (
-        FunctionType,
-        type(object.__init__),
-    ):
-        return not hasattr(function, "from_buffer")  # of ctypes
+    if isinstance(function, type):
+        return all(map(_is_of_innocent, _constructors(function)))
+    return _is_of_innocent(function)
+
+
+def _is_of_innocent(function: Callee) -> bool:
     module = builtin_types.module_of(function)
     return module.partition(".")[0] in _INNOCENT and not module.startswith("numpy.random")
+
+
+def _constructors(cls: type) -> Iterator[type]:
+    """The classes in C whose methods make and fill an object."""
+    for name in ("__new__", "__init__"):
+        owner = next(base for base in cls.__mro__ if name in vars(base))
+        if type(vars(owner)[name]) in (BuiltinFunctionType, types.WrapperDescriptorType):
+            yield owner
 
 
 _KINDS = frozenset(

@@ -1,9 +1,11 @@
 """Programs that call compiled code, recorded: right, or refused."""
 
 import contextlib
+import ctypes
 import functools
 import logging
 import math
+import struct
 import types
 from datetime import timedelta
 from typing import Any
@@ -16,7 +18,7 @@ import scipy.linalg
 from scipy.linalg import blas, lapack
 
 import gradscribe as gs
-from gradscribe.errors import NoDerivativeError, UnsupportedError
+from gradscribe.errors import AliasingError, NoDerivativeError, UnsupportedError
 from tests.border import verdicts
 from tests.border.programs import ROWS, programs
 from tests.sampling import one_in
@@ -231,3 +233,28 @@ def test_what_a_class_in_c_raises_of_what_records_is_a_refusal():
     pandas = pytest.importorskip("pandas")
     with pytest.raises(NoDerivativeError, match="`Interval` is given what is differentiated"):
         gs.grad(lambda x: pandas.Interval(0.0, x[0]).length, compile=False)(np.ones(2))
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        lambda w: struct.pack_into("d", w, 0, 2.0),
+        lambda w: w.__setitem__(0, 2.0),
+        lambda w: w[::-1].sort(),
+        lambda w: np.multiply(w, 2.0, out=w),
+        lambda w: ctypes.memset(w.ctypes.data, 0, 8),
+    ],
+)
+def test_stores_to_an_argument_that_is_differentiated_under_another_name_are_refused(store):
+    def stored(x, w):
+        with contextlib.suppress(ValueError, TypeError):
+            store(w)
+        return np.sum(w) * x[0]
+
+    x = np.array([3.0, 1.0, 2.0])
+    with pytest.raises(AliasingError):
+        gs.grad(stored, compile=False)(x, x)
+    with pytest.raises(AliasingError):
+        gs.grad(stored, compile=False)(x[:2], x[1:])
+    read = gs.grad(lambda x, w: np.sum(w) * x[0] + w.flags.writeable, compile=False)
+    np.testing.assert_array_equal(read(x, x), [6.0, 0.0, 0.0])

@@ -129,7 +129,7 @@ class RecordedArray:
             memory.is_shared = True
             memory.version += 1
         array = self._current()
-        if not self._writeable:
+        if memory.overlaps or not self._writeable:
             array = array.view()
             array.flags.writeable = False
         return array

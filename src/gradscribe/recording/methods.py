@@ -197,7 +197,11 @@ def _other_attribute(self: Recorded, name: str) -> Any:
         error = exits.taken_out(f"`{name}`", kind=exits.NO_ATTRIBUTE)
         is_asked = not name.startswith("__") or exits.is_asked_for(name)
         raise refused(error) if is_asked else error
-    return getattr(self._shared(), name) if type(self) is RecordedArray else found
+    if type(self) is not RecordedArray:
+        return found
+    if not name.startswith("__"):
+        self._memory.check_overlap()  # code that is given an address asks for no flag
+    return getattr(self._shared(), name)
 
 
 _SLOTS = frozenset({*RecordedArray.__slots__, *RecordedNumber.__slots__})

@@ -89,8 +89,12 @@ class Point:
         ]
         for i in self._read_only:
             _set_read_only(leaves[i])
-        refuse_stores(leaves[i] for i in copies.overlapping)
-        return self.nested(leaves)
+        overlapping = {id(leaves[i]): leaves[i] for i in copies.overlapping}
+        known = {
+            key: leaf if is_recorded(leaf) else shown(leaf) for key, leaf in overlapping.items()
+        }
+        refuse_stores(known.values())
+        return self.nested([known.get(id(leaf), leaf) for leaf in leaves])
 
     def inputs(self) -> dict[int, Any]:
         """The active leaves, as values that nobody changes: copies of the caller's arrays."""

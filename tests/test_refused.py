@@ -31,8 +31,8 @@ UNTOLD = {
     "functions_or_numbers", "integer_and_array_as_index", "iterator_on_one_path",
     "method_of_an_unknown_object", "method_of_tensors", "never_bound", "operation_that_fails",
     "pattern_of_a_function", "pattern_of_an_array", "split_along_two_axes",
-    "try_that_always_raises", "two_lists_of_a_vector", "type_of_a_list_of_arrays",
-    "unpacked_count", "unpacked_items",
+    "super_of_a_class_alone", "try_that_always_raises", "two_lists_of_a_vector",
+    "type_of_a_list_of_arrays", "unpacked_count", "unpacked_items",
 }
 # fmt: on
 """Programs that raise in Python by values that are known when they run, or after what is refused;

@@ -167,6 +167,34 @@ class Chain(Module):
 
 
 @program(np.array([0.5, -0.3]), 0.8)
+def super_of_what_may_be_no_object_of_the_class(x, w):
+    layer = Scale(w) if x[0] > 0 else [w]
+    try:
+        return np.sum(super(Scale, layer).__call__(x))
+    except TypeError:
+        return np.sum(x)
+
+
+class Named(type):
+    def weight(cls):
+        return 2.0
+
+
+class Counted(Named):
+    def weight(cls):
+        return super().weight() + 1.0
+
+
+class Weighted(metaclass=Counted):
+    pass
+
+
+@program(np.array([0.5, -0.3]))
+def super_in_a_metaclass(x):
+    return np.sum(Weighted.weight() * x)
+
+
+@program(np.array([0.5, -0.3]), 0.8)
 def modules_that_share_their_children(x, w):
     model = Chain([w, 2.0 * w])
     trained = model(x)

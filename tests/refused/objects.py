@@ -143,6 +143,21 @@ def nothing_above(x):
     return Derived().area(x)
 
 
+@refused("super(type, obj): obj must be an instance or subtype of type", X)
+def super_of_a_list(x):
+    return super(Point, [1.0, 2.0]).total(x)
+
+
+@refused("super() argument 1 must be a type, not float", X)
+def super_of_no_class(x):
+    return super(3.0, x).total(x)
+
+
+@refused("`super` of a class alone, or of no object of a class, is not supported", X)
+def super_of_a_class_alone(x):
+    return super(Point).total(x)
+
+
 @refused("`super()` outside of a method", X)
 def super_in_a_function(x):
     return super().total(x)

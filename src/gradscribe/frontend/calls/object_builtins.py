@@ -22,7 +22,12 @@ from gradscribe.frontend.state.handlers import Handler, enter, handles, written_
 from gradscribe.frontend.state.knowledge import Early
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes, protocols, standard_classes
-from gradscribe.frontend.structures.instances import class_of, is_object, new_instance
+from gradscribe.frontend.structures.instances import (
+    class_of,
+    has_methods,
+    is_object,
+    new_instance,
+)
 from gradscribe.frontend.values.iterations import Iteration
 from gradscribe.frontend.values.values import (
     DictRef,
@@ -54,21 +59,41 @@ def _super(
     /,
 ) -> Super:
     if cls is not None:
-        return Super(static_values.object_of(lowering, node, cls), receiver)
+        return _of_class(lowering, node, static_values.object_of(lowering, node, cls), receiver)
     frame: Frame | None = lowering.frame
     while frame is not None:
         if frame.cls is not None:
-            return Super(frame.cls, frame.names[frame.source.parameters[0]])
+            return _of_class(lowering, node, frame.cls, frame.names[frame.source.parameters[0]])
         code = frame.function.__code__
         if frame.outer is None and "__class__" in code.co_freevars:
             cell = (frame.function.__closure__ or ())[code.co_freevars.index("__class__")]
-            return Super(cell.cell_contents, frame.names[frame.source.parameters[0]])
+            receiver = frame.names[frame.source.parameters[0]]
+            return _of_class(lowering, node, cell.cell_contents, receiver)
         frame = frame.outer
     return lowering.unsupported(
         node,
         "`super()` outside of a method",
         "call the function of the class by its name: `Base.method(self)`",
     )
+
+
+def _of_class(lowering: Lowering, node: Any, after: Any, receiver: FrontendValue | None) -> Super:
+    """`super(after, receiver)`, if that is an object of the class, or a class derived from it."""
+    if not isinstance(after, type):
+        what = f"super() argument 1 must be a type, not {type(after).__name__}"
+        lowering.raises(node, TypeError(what), what)
+    if isinstance(receiver, (ObjectRef, Static)) or (receiver and has_methods(receiver)):
+        found = Super(after, receiver)
+        if issubclass(class_attributes.class_of_super(found), after):
+            return found
+    elif receiver is None or after.__module__ == "builtins":
+        lowering.unsupported(
+            node,
+            "`super` of a class alone, or of no object of a class, is not supported",
+            "call the function of the class by its name: `Base.method(self)`",
+        )
+    what = "super(type, obj): obj must be an instance or subtype of type"
+    return lowering.raises(node, TypeError(what), what)
 
 
 @handles(setattr)

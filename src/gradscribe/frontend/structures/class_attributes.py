@@ -194,13 +194,18 @@ def is_method_of_c(kind: Any) -> bool:
     return callable(kind) and isinstance(binds, types.WrapperDescriptorType)
 
 
+def class_of_super(owner: Super) -> type:
+    """In whose bases `super(after, receiver)` looks: of an object, or a class itself."""
+    receiver = owner.receiver
+    found = receiver.value if isinstance(receiver, Static) else None
+    return (
+        found if isinstance(found, type) and issubclass(found, owner.after) else class_of(receiver)
+    )
+
+
 def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> FrontendValue:
     """`super().name`."""
-    receiver = owner.receiver
-    if not isinstance(receiver, Static):
-        cls = class_of(receiver)
-    else:
-        cls = receiver.value if isinstance(receiver.value, type) else type(receiver.value)
+    receiver, cls = owner.receiver, class_of_super(owner)
     mro = cls.__mro__
     for base in mro[mro.index(owner.after) + 1 :]:
         if name not in base.__dict__:

@@ -114,7 +114,6 @@ SHOWN, VECTOR, HOLDER = Shown([1.0, 2.0]), Vector(1.0, 2.0), Holder()
         (lambda x: x[0] if 7.0 in ITEMS else x[1], 0.7),
         (lambda x: x[0] if 7.0 in HOLDER.items else x[1], 0.7),
         (lambda x: sum(TWICE) * x[0], 5.6),
-        (lambda x: sum(TABLE.values()) * x[0], 3.5),
         (lambda x: sum({**TABLE}.values()) * x[0] if len(TABLE) > 1 else sum(TABLE.values()), 5.0),
         (lambda x: len(ALL) * x[0], 7.7),
         (lambda x: Point(x[0]).a, 7.0),

@@ -18,11 +18,20 @@ _CLASSES = {
 
 
 class RandomGenerator(ABC):  # noqa: B024  (its subclasses are found by the hook)
-    """A random generator of NumPy or of Python."""
+    """A random generator of NumPy or of Python, of a class that draws as theirs do."""
 
     @classmethod
     def __subclasshook__(cls, other: type) -> bool:
-        return any((c.__module__, c.__qualname__) in _CLASSES for c in other.__mro__)
+        bases = other.__mro__
+        known = next((c for c in bases if (c.__module__, c.__qualname__) in _CLASSES), None)
+        if known is None:
+            return False
+        names = {name for base in bases[: bases.index(known)] for name in vars(base)}
+        return names.isdisjoint({*dir(known)} - {*dir(_Empty)})
+
+
+class _Empty:
+    """What every class has."""
 
 
 def made_by(callee: Any) -> type | None:

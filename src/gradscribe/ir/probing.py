@@ -58,18 +58,23 @@ def is_dataclass(cls: Any) -> bool:
 def redefined(cls: type) -> str | None:
     """A method of a built-in container or number that a class derived from it defines anew, such
     that code that takes its objects for lists, tuples, dicts, sets or numbers gives them another
-    meaning. (Operators of tuples are asked of their class.)"""
+    meaning; of a namedtuple, a field, too. (Operators of tuples are asked of their class.)"""
     built_in = next((k for k in (*_CONTAINERS, *_NUMBERS) if issubclass(cls, k)), None)
-    if built_in is None:
+    if built_in is None or cls is built_in:
         return None
     means = _OF_TUPLES if built_in is tuple else vars(built_in).keys() - _OF_ALL_OBJECTS
     means = means | _ASKED if built_in in _CONTAINERS else means
+    fields = in_class(cls, "_fields", ()) if built_in is tuple else ()
+    means = means | _OF_NAMEDTUPLES | {*fields} if fields else means
     for base in cls.__mro__:
+        own = vars(base)
+        if "_fields" in own and "__new__" in own:  # what makes it a namedtuple
+            means = means - _OF_NAMEDTUPLES - {*own["_fields"]}
         if str(base.__module__).partition(".")[0] not in _KNOWN:
-            own = (name for name in vars(base) if name in means)
-            found = next((name for name in own if isinstance(vars(base)[name], _DEFINED)), None)
-            if found is not None:
-                return found
+            found = (name for name in own if name in means)
+            new = next((n for n in found if own[n] is not vars(built_in).get(n)), None)
+            if new is not None:
+                return new
     return None
 
 
@@ -103,16 +108,16 @@ _KNOWN = (sys.stdlib_module_names - {"__main__"}) | {"numpy", "gradscribe"}
 """Packages whose containers the compiler knows."""
 
 _CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
-_ASKED = frozenset({"__array__", "__bool__", "__missing__"})
+_ASKED = frozenset(
+    {"__array__", "__array_function__", "__array_interface__", "__array_struct__"}
+    | {"__array_ufunc__", "__bool__", "__getattribute__", "__missing__", "__reversed__"}
+)
 """What is asked of a container if its class has it, which the built-in ones have not."""
 
-_OF_TUPLES = frozenset(
-    {"__bool__", "__contains__", "__getitem__", "__iter__", "__len__", "count", "index"}
-)
+_OF_TUPLES = frozenset({"__contains__", "__getitem__", "__iter__", "__len__", "count", "index"})
+_OF_NAMEDTUPLES = frozenset({"_asdict", "_fields", "_make", "_replace"})
 _COMPARED = frozenset({"__eq__", "__ge__", "__gt__", "__le__", "__lt__", "__ne__"})
 _OF_ALL_OBJECTS = vars(object).keys() - _COMPARED - {"__getattribute__"}
-_DEFINED = (types.FunctionType, property, classmethod, staticmethod)
-
 
 COMPILERS = frozenset({"llvmlite", "numba"})
 """Packages that read the code of their own functions, and compile that of the user's."""

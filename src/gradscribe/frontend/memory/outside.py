@@ -100,7 +100,8 @@ def external(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Fro
         return partial_of(lowering, value, path, name)
     found = ObjectRef(value, path, name=name)
     has_names = has(type(value), "_fields") or has(type(value), "n_sequence_fields")
-    return opened(lowering, found) if has_names else found
+    is_plain = has_names and redefined(type(value)) is None
+    return opened(lowering, found) if is_plain else found
 
 
 _BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
@@ -306,6 +307,8 @@ def item_of_object(lowering: Lowering, node: Any, owner: ObjectRef, key: Any) ->
     lowering.outside.meet(owner)
     if not isinstance(owner.target, (list, tuple, dict)):
         lowering.outside.show(owner.target, owner.name)
+    elif not isinstance(in_class(type(owner.target), "__getitem__"), _OF_C):
+        _refuse_redefined(lowering, owner.target, owner.name)
     try:
         value = owner.target[key]
     except (TypeError, LookupError) as error:
@@ -317,6 +320,10 @@ def item_of_object(lowering: Lowering, node: Any, owner: ObjectRef, key: Any) ->
         )
     path = _path_to_item(owner, key)
     return external(lowering, value, path, _name_of_item(owner, key))
+
+
+_OF_C = (types.WrapperDescriptorType, types.MethodDescriptorType)
+"""Methods of built-in classes."""
 
 
 def makes_items(cls: type | None) -> bool:
@@ -331,7 +338,7 @@ def is_made_by_reading(target: Any, key: Any) -> bool:
     if not (is_made or is_own):
         return False
     try:
-        return key not in target
+        return not dict.__contains__(target, key)
     except TypeError:  # it is no key
         return False
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from gradscribe.frontend.values.values import PLAIN_NUMBERS
 from gradscribe.ir.generators import RandomGenerator
-from gradscribe.ir.probing import has, is_dataclass, probe
+from gradscribe.ir.probing import has, is_dataclass, probe, redefined
 from gradscribe.ir.trees import flatten
 
 RESOLVED = (
@@ -63,14 +63,17 @@ def is_of_scipy(value: Any) -> bool:
 
 def is_input(value: Any) -> bool:
     """Whether a value is made of numbers and arrays, and at least one of them."""
-    if _is_of_dataclass(value):
+    if _is_object(value):
         return False
-    _, leaves = flatten(value, _is_of_dataclass)
+    _, leaves = flatten(value, _is_object)
     classes = (*PLAIN_NUMBERS, np.ndarray, RandomGenerator)
     return bool(leaves) and all(
         isinstance(leaf, classes) or has(type(leaf), "requires_grad") for leaf in leaves
     )
 
 
-def _is_of_dataclass(value: Any) -> bool:
+def _is_object(value: Any) -> bool:
+    """Whether this is an object of a dataclass, or a tuple whose class gives it another meaning."""
+    if isinstance(value, tuple):
+        return redefined(type(value)) is not None
     return is_dataclass(value) or is_dataclass(type(value))

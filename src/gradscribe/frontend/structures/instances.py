@@ -18,7 +18,7 @@ from gradscribe.frontend.values.values import (
     TupleOf,
     Unbound,
 )
-from gradscribe.ir.probing import in_class
+from gradscribe.ir.probing import in_class, redefined
 from gradscribe.primitives.users_code import is_users
 
 Object: TypeAlias = InstanceRef | ObjectRef
@@ -35,10 +35,12 @@ def class_of(owner: OfClass) -> type:
 
 
 def is_object(item: FrontendValue) -> TypeGuard[Object]:
-    """Whether this is an object of a user's class (or one from outside)."""
-    return isinstance(item, InstanceRef) or (
-        isinstance(item, ObjectRef) and not isinstance(item.target, _CONTAINERS)
-    )
+    """Whether this is an object of a user's class (or one from outside). Containers are none, but
+    for those whose class gives them another meaning."""
+    if not isinstance(item, ObjectRef):
+        return isinstance(item, InstanceRef)
+    cls = type(item.target)
+    return not issubclass(cls, _CONTAINERS) or redefined(cls) is not None
 
 
 def has_methods(item: FrontendValue) -> TypeGuard[OfClass]:

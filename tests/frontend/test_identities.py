@@ -146,3 +146,70 @@ def test_which_objects_are_one_is_asked_at_each_call(monkeypatch):
     assert value(X, X)[0] == X[0]
     monkeypatch.setitem(globals(), "SAME", OTHER)
     assert value(X, X)[0] == X[1]
+
+
+class Unequal:
+    """Equal to nothing, not even to itself."""
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    __hash__ = object.__hash__
+
+
+class Compared:
+    """Notes that it is compared."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def __eq__(self, other: Any) -> bool:
+        COMPARISONS.append(self.value)
+        return bool(self.value == other.value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+COMPARISONS: list[float] = []
+ONE_OBJECT, ANOTHER, FIRST, SECOND = Unequal(), Unequal(), Compared(1.0), Compared(1.0)
+OBJECTS, ARRAY = [ANOTHER, ONE_OBJECT], np.ones(3)
+
+
+def removed(item, items):
+    items.remove(item)
+    return len(items)
+
+
+def of_two(x):
+    first, second = Unequal(), Unequal()
+    return [first, second].index(first if x[0] > 0 else second)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: [ONE_OBJECT].count(ONE_OBJECT) + 10 * (ONE_OBJECT in [ONE_OBJECT]),
+        lambda x: OBJECTS.index(ONE_OBJECT) + 10 * OBJECTS.count(ONE_OBJECT),
+        lambda x: (ONE_OBJECT in (ANOTHER, ONE_OBJECT)) + (ONE_OBJECT in OBJECTS),
+        lambda x: removed(ONE_OBJECT, [ANOTHER, ONE_OBJECT]),
+        lambda x: ([ONE_OBJECT] == [ONE_OBJECT]) + 10 * ((ONE_OBJECT,) != (ONE_OBJECT,)),
+        lambda x: ARRAY in [ARRAY],
+        lambda x: ONE_OBJECT in {"a": ONE_OBJECT}.values(),
+        lambda x: ONE_OBJECT in (item for item in [ANOTHER, ONE_OBJECT]),
+        lambda x: [FIRST, SECOND].index(SECOND) + 10 * [FIRST, SECOND].count(SECOND),
+        lambda x: [SECOND, FIRST].count(FIRST) + 10 * (FIRST in [FIRST]),
+        lambda x: (ONE_OBJECT == ONE_OBJECT) + 2.0,
+        of_two,
+    ],
+)
+def test_containers_ask_for_identity_before_equality(function):
+    COMPARISONS.clear()
+    expected, count = function(X) * np.sum(X), len(COMPARISONS)
+    for _ in range(2):
+        COMPARISONS.clear()
+        try:
+            found = gs.value_and_grad(lambda x: function(x) * np.sum(x))(X)[0]
+        except gs.errors.AliasingError:
+            assert function is of_two
+            continue
+        assert (found, len(COMPARISONS)) == (expected, count)

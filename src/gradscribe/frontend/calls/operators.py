@@ -35,7 +35,6 @@ from gradscribe.frontend.values.values import (
     DictRef,
     Either,
     FrontendValue,
-    InstanceRef,
     ListRef,
     LocalFunction,
     ObjectRef,
@@ -208,19 +207,19 @@ def _is_equal(
 ) -> FrontendValue:
     """Whether Python takes two items of containers for the same: one object is, whatever it says
     of itself (NaN is not equal to itself); else what the comparison gives must be a truth value."""
-    if _is_one(item, other):
+    if _is_one(lowering, node, item, other):
         return Static(True)
     part = operate(lowering, node, operator.eq, item, other)
     return as_flag(lowering, lowering.value(part)) if isinstance(part, Ref) else part
 
 
-def _is_one(item: FrontendValue, other: FrontendValue) -> bool:
+def _is_one(lowering: Lowering, node: Any, item: FrontendValue, other: FrontendValue) -> bool:
     """Whether two items are one object, as far as that is known."""
     if isinstance(item, Static) and isinstance(other, Static):
         return item.value is other.value
-    if isinstance(item, InstanceRef) and isinstance(other, InstanceRef):
-        return item.storage is other.storage
-    return item is other
+    if instances.is_object(item) or instances.is_object(other):
+        return protocols.is_same(lowering, node, item, other)
+    return item is other or _is_one_whole(item, other)
 
 
 _STRICT = {
@@ -342,10 +341,10 @@ def _identical(lowering: Lowering, node: Any, left: Any, right: Any) -> bool | V
         if isinstance(side, Static) and (isinstance(side.value, bool) or not is_number(side)):
             return False
     references = (Ref, ListRef, DictRef)
+    if _is_one_whole(left, right):
+        return True
     if isinstance(left, references) and isinstance(right, references):
         same = left.storage is right.storage
-        if same and not getattr(left, "path", ()) and not getattr(right, "path", ()):
-            return True
         if not same and not _may_be_one(lowering, left.storage, right.storage):
             found = given_twice.identity(lowering, left, right)
             if found is not None:
@@ -353,6 +352,14 @@ def _identical(lowering: Lowering, node: Any, left: Any, right: Any) -> bool | V
     return lowering.unsupported(
         node, "`is` between run-time values is not supported", "compare with `==`"
     )
+
+
+def _is_one_whole(left: Any, right: Any) -> bool:
+    """Whether two names lead to the whole of one array, list or dict."""
+    references = (Ref, ListRef, DictRef)
+    are_whole = not getattr(left, "path", ()) and not getattr(right, "path", ())
+    are_references = isinstance(left, references) and isinstance(right, references)
+    return are_references and are_whole and left.storage is right.storage
 
 
 def _may_be_one(lowering: Lowering, left: Storage, right: Storage) -> bool:

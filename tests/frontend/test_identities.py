@@ -199,6 +199,9 @@ def of_two(x):
         lambda x: [FIRST, SECOND].index(SECOND) + 10 * [FIRST, SECOND].count(SECOND),
         lambda x: [SECOND, FIRST].count(FIRST) + 10 * (FIRST in [FIRST]),
         lambda x: (ONE_OBJECT == ONE_OBJECT) + 2.0,
+        lambda x: SECOND in [Compared(2.0), FIRST, Compared(3.0)],
+        lambda x: Compared(x[1]) in (Compared(x[0]), Compared(x[1]), Compared(x[2])),
+        lambda x: ([Compared(x[0]), FIRST] == [Compared(x[1]), SECOND]) + 1.0,
         of_two,
     ],
 )

@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 import gast
 import numpy as np
 
-from gradscribe.frontend.calls import equality
+from gradscribe.frontend.calls import equality, item_equality
 from gradscribe.frontend.containers import array_likes, dicts, lengths, run_time_sets, sets
 from gradscribe.frontend.joins.branches import as_flag
 from gradscribe.frontend.joins.splitting import for_each_kind, resolved
@@ -26,7 +26,6 @@ from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import prelude
 from gradscribe.frontend.state import wording
 from gradscribe.frontend.state.dependencies import depend
-from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes, instances, keyed, protocols
 from gradscribe.frontend.values import texts
@@ -192,34 +191,16 @@ def _check_tensors(
 
 def _compare_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) -> FrontendValue:
     result: Any = Static(len(a) == len(b))
-    if len(a) == len(b):
+    if len(a) == len(b) and any(item_equality.compares_itself(lowering, item) for item in (*a, *b)):
+        given = TupleOf(tuple(a)), TupleOf(tuple(b))
+        result = lowering.inline(node, prelude.are_equal, given)
+    elif len(a) == len(b):
         for x, y in zip(a, b, strict=True):
-            part = _is_equal(lowering, node, x, y)
+            part = item_equality.is_equal(lowering, node, x, y)
             result = (
                 part if _is_true(result) else operate(lowering, node, operator.and_, result, part)
             )
     return operate(lowering, node, operator.not_, result) if callee is operator.ne else result
-
-
-@handles(prelude.is_equal)
-def _is_equal(
-    lowering: Lowering, node: Any, /, item: FrontendValue, other: FrontendValue
-) -> FrontendValue:
-    """Whether Python takes two items of containers for the same: one object is, whatever it says
-    of itself (NaN is not equal to itself); else what the comparison gives must be a truth value."""
-    if _is_one(lowering, node, item, other):
-        return Static(True)
-    part = operate(lowering, node, operator.eq, item, other)
-    return as_flag(lowering, lowering.value(part)) if isinstance(part, Ref) else part
-
-
-def _is_one(lowering: Lowering, node: Any, item: FrontendValue, other: FrontendValue) -> bool:
-    """Whether two items are one object, as far as that is known."""
-    if isinstance(item, Static) and isinstance(other, Static):
-        return item.value is other.value
-    if instances.is_object(item) or instances.is_object(other):
-        return protocols.is_same(lowering, node, item, other)
-    return item is other or _is_one_whole(item, other)
 
 
 _STRICT = {
@@ -236,7 +217,7 @@ def _order_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) ->
         return Static(callee(len(a), len(b)))
     strictly = operate(lowering, node, _STRICT[callee], a[0], b[0])
     rest = _order_tuples(lowering, node, callee, a[1:], b[1:])
-    same = _is_equal(lowering, node, a[0], b[0])
+    same = item_equality.is_equal(lowering, node, a[0], b[0])
     after = operate(lowering, node, operator.and_, same, rest)
     return operate(lowering, node, operator.or_, strictly, after)
 
@@ -341,7 +322,7 @@ def _identical(lowering: Lowering, node: Any, left: Any, right: Any) -> bool | V
         if isinstance(side, Static) and (isinstance(side.value, bool) or not is_number(side)):
             return False
     references = (Ref, ListRef, DictRef)
-    if _is_one_whole(left, right):
+    if item_equality.is_one_whole(left, right):
         return True
     if isinstance(left, references) and isinstance(right, references):
         same = left.storage is right.storage
@@ -352,14 +333,6 @@ def _identical(lowering: Lowering, node: Any, left: Any, right: Any) -> bool | V
     return lowering.unsupported(
         node, "`is` between run-time values is not supported", "compare with `==`"
     )
-
-
-def _is_one_whole(left: Any, right: Any) -> bool:
-    """Whether two names lead to the whole of one array, list or dict."""
-    references = (Ref, ListRef, DictRef)
-    are_whole = not getattr(left, "path", ()) and not getattr(right, "path", ())
-    are_references = isinstance(left, references) and isinstance(right, references)
-    return are_references and are_whole and left.storage is right.storage
 
 
 def _may_be_one(lowering: Lowering, left: Storage, right: Storage) -> bool:
@@ -425,9 +398,11 @@ _KNOWN_CONTAINERS = (set, frozenset, range, tuple)
 def _is_one_of(
     lowering: Lowering, node: Any, item: FrontendValue, items: tuple[FrontendValue, ...]
 ) -> Any:
+    if any(item_equality.compares_itself(lowering, one) for one in (item, *items)):
+        return lowering.inline(node, prelude.contains, (TupleOf(items), item))
     result: FrontendValue = Static(False)
     for other in items:
-        part = _is_equal(lowering, node, item, other)
+        part = item_equality.is_equal(lowering, node, item, other)
         if _is_true(part):
             return True
         if isinstance(result, Static):

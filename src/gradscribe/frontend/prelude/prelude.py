@@ -34,6 +34,14 @@ def is_equal(item: Any, other: Any) -> bool:
     return item is other or item == other
 
 
+def are_equal(items: Any, others: Any) -> bool:
+    """Whether sequences of one length hold the same."""
+    for item, other in zip(items, others):  # noqa: B905
+        if not is_equal(item, other):
+            return False
+    return True
+
+
 def contains(items: Any, wanted: Any) -> bool:
     for item in items:
         if is_equal(item, wanted):

@@ -36,11 +36,11 @@ def class_of(owner: OfClass) -> type:
 
 def is_object(item: FrontendValue) -> TypeGuard[Object]:
     """Whether this is an object of a user's class (or one from outside). Containers are none, but
-    for those whose class gives them another meaning."""
+    for those that are read, and whose class gives that another meaning."""
     if not isinstance(item, ObjectRef):
         return isinstance(item, InstanceRef)
     cls = type(item.target)
-    return not issubclass(cls, _CONTAINERS) or redefined(cls) is not None
+    return not issubclass(cls, _CONTAINERS) or (not item.grown and redefined(cls) is not None)
 
 
 def has_methods(item: FrontendValue) -> TypeGuard[OfClass]:

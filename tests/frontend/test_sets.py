@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+
 import numpy as np
 import pytest
 
@@ -231,3 +233,66 @@ def in_a_recursion(keys, x):
 def test_what_is_differentiated_is_not_taken_from_a_set(function) -> None:
     with pytest.raises(errors.UnsupportedError):
         gs.grad(function, argnums=1)(KEYS, 1.5)
+
+
+class Counted:
+    def __hash__(self) -> int:
+        CALLS[0] += 1.0
+        return 1
+
+
+class Letter(enum.Enum):
+    A = 1
+
+    def __hash__(self) -> int:
+        CALLS[0] += 1.0
+        return 1
+
+
+class Compared:
+    def __eq__(self, other: object) -> bool:
+        return True
+
+
+class Named:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Named) and self.name == other.name
+
+
+CALLS, COUNTED, COMPARED, NAMED = [0.0], Counted(), Compared(), Named("a")
+ONES, LETTERS = frozenset([1]), {"a": 1.0}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (COUNTED in ONES) * x + CALLS[0],
+        lambda x: (COUNTED in {COUNTED, 1}) * x,
+        lambda x: len({COUNTED}) * x,
+        lambda x: (Letter.A in ONES) * x,
+        lambda x: {Letter.A: x}[Letter.A],
+        lambda x: (Letter.A in LETTERS) * x,
+    ],
+)
+def test_a_hash_that_changes_something_is_refused(function) -> None:
+    with pytest.raises(errors.UnsupportedError, match=r"`__hash__` of .*, which may change"):
+        gs.grad(function)(1.5)
+    assert CALLS == [0.0]
+
+
+def test_an_object_without_a_hash_is_in_no_set() -> None:
+    with pytest.raises(errors.UnsupportedError, match="unhashable type: 'Compared'"):
+        gs.grad(lambda x: (COMPARED in ONES) * x)(1.5)
+
+
+def test_objects_with_a_hash_of_their_own_are_in_sets() -> None:
+    def program(x: float) -> float:
+        return len({NAMED, Named("a"), Named("b")}) * x + (Named("b") in {NAMED}) * x
+
+    assert gs.grad(program)(1.5) == 2.0

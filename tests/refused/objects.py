@@ -764,3 +764,20 @@ LENGTHENED = Lengthened(a=1.0)
 @refused("`LENGTHENED` is a Lengthened, which has a `__missing__` of its own", np.ones(2))
 def item_that_a_class_makes(x):
     return np.sum(x) * LENGTHENED["absent"]
+
+
+class Hashed:
+    def __hash__(self):
+        DRAWN.append(1.0)
+        return 1
+
+    def __eq__(self, other):
+        return True
+
+
+HASHED, ONES, DRAWN = Hashed(), frozenset([1]), []
+
+
+@refused("the `__hash__` of `Hashed`, which may change something, runs for a key", X)
+def key_whose_hash_changes_something(x):
+    return np.sum(x) if HASHED in ONES else x[0]

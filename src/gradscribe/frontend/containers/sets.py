@@ -14,7 +14,7 @@ from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.keyed import refuse_unhashable
-from gradscribe.frontend.structures.standard_classes import DistinctItems
+from gradscribe.frontend.structures.standard_classes import DistinctItems, hashed
 from gradscribe.frontend.values.values import FrontendValue, ListRef, Static, TupleOf, known_objects
 from gradscribe.ir.types import BOOL, Opaque
 
@@ -67,3 +67,9 @@ def _set(lowering: Lowering, node: Any, iterable: FrontendValue = _NO_ITEMS, /) 
 @taking()
 def _frozen(lowering: Lowering, node: Any, iterable: FrontendValue = _NO_ITEMS, /) -> Static:
     return _known(lowering, node, lowering.listed(node, iterable), frozenset)
+
+
+@handles(hashed)
+def _hashed(lowering: Lowering, node: Any, item: FrontendValue, /) -> FrontendValue:
+    refuse_unhashable(lowering, node, item)
+    return item

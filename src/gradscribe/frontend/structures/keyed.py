@@ -15,7 +15,7 @@ from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.memory import sequences
 from gradscribe.frontend.state import wording
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.structures.instances import new_instance
+from gradscribe.frontend.structures.instances import class_of, has_methods, new_instance
 from gradscribe.frontend.values import texts
 from gradscribe.frontend.values.values import (
     DictRef,
@@ -28,6 +28,8 @@ from gradscribe.frontend.values.values import (
     TupleOf,
     is_number,
 )
+from gradscribe.ir.probing import in_class
+from gradscribe.primitives.users_code import is_users, may_change
 
 
 class KeyedItems:
@@ -196,6 +198,7 @@ def check_hash(lowering: Lowering, node: Any, owner: FrontendValue, key: Fronten
 def known_key(lowering: Lowering, node: Any, owner: DictRef, key: FrontendValue) -> Any:
     """The key that a frontend value is, of a dict whose keys are known."""
     if isinstance(key, Static):
+        check_key(lowering, node, key)
         return key.value
     if isinstance(key, TupleOf) and all(isinstance(part, (Static, TupleOf)) for part in key.items):
         return tuple(known_key(lowering, node, owner, part) for part in key.items)
@@ -213,6 +216,25 @@ def refuse_unhashable(lowering: Lowering, node: Any, key: FrontendValue) -> None
             lowering.raises(node, TypeError(f"unhashable type: '{kind}'"))
         if isinstance(part, TupleOf):
             refuse_unhashable(lowering, node, part)
+        check_key(lowering, node, part)
+
+
+def check_key(lowering: Lowering, node: Any, key: FrontendValue) -> None:
+    """Refuse a key that the user's code compares, if that may change something: how often it runs
+    depends on the hashes of all keys."""
+    if not isinstance(key, Static) and not has_methods(key):
+        return
+    cls = class_of(key)
+    if in_class(cls, "__hash__") is None:
+        lowering.raises(node, TypeError(f"unhashable type: '{cls.__name__}'"))
+    for name in ("__hash__", "__eq__"):
+        function = in_class(cls, name)
+        if is_users(function) and may_change(function):
+            lowering.unsupported(
+                node,
+                f"the `{name}` of `{cls.__name__}`, which may change something, runs for a key",
+                "use a key of another class, or a list",
+            )
 
 
 def refuse_key(lowering: Lowering, node: Any, owner: FrontendValue, key: FrontendValue) -> NoReturn:

@@ -198,6 +198,11 @@ class CountedItems(HeldItems):
         return sum(self.held.values())
 
 
+def hashed(item: Any) -> Any:
+    """The item, if it can be one of a set: `sets._hashed`."""
+    raise NotImplementedError
+
+
 class DistinctItems:
     """A set of objects, as a list: objects have no order of their own in a set."""
 
@@ -212,18 +217,18 @@ class DistinctItems:
         return self.held
 
     def __contains__(self, item: Any) -> bool:
-        return item in self.held
+        return hashed(item) in self.held
 
     def add(self, item: Any) -> None:
-        if item not in self.held:
+        if hashed(item) not in self.held:
             self.held.append(item)
 
     def discard(self, item: Any) -> None:
-        if item in self.held:
+        if hashed(item) in self.held:
             self.held.remove(item)
 
     def remove(self, item: Any) -> None:
-        if item not in self.held:
+        if hashed(item) not in self.held:
             raise KeyError(item)
         self.held.remove(item)
 

@@ -291,3 +291,19 @@ def grown_while_reversed(x):
     backwards = reversed(items)
     items.append(x[1])
     return sum(v * i for i, v in zip(range(9), backwards))
+
+
+TAKEN = [0.0]
+
+
+def counted(v):
+    TAKEN[0] += 1.0
+    return v
+
+
+@refused(
+    "items that change something when they are taken are left out by `zip`, which takes one more",
+    ITEMS,
+)
+def one_item_more_than_of_another(x):
+    return sum(a * b for a, b in zip(map(counted, x), x[:2])) + TAKEN[0]

@@ -76,7 +76,7 @@ def _map(
     lowering: Lowering, node: Any, function: FrontendValue, /, *iterables: FrontendValue
 ) -> FrontendValue:
     parts = tuple(iterations.over(lowering, node, item) for item in iterables)
-    over = parts[0] if len(parts) == 1 else iterations.zipped(parts)
+    over = parts[0] if len(parts) == 1 else iterations.zipped(lowering, node, parts)
 
     def mapped(item: FrontendValue) -> FrontendValue:
         given = (item,) if len(parts) == 1 else lowering.unpacked(node, item)
@@ -340,6 +340,7 @@ def _islice(
 ) -> FrontendValue:
     parts = [None if isinstance(b, Static) and b.value is None else b for b in bounds]
     if isinstance(iterable, Iteration):
+        iterations.check_partly_taken(lowering, node, iterable, "`islice`")
         start, stop, step = [None, *parts, None][:3] if len(parts) == 1 else [*parts, None][:3]
         taken = iteration_items.slice_of(iterable, start or Static(0), stop, step or Static(1))
         if taken is not None:

@@ -6,6 +6,7 @@ operations.
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from gradscribe.frontend.joins.branches import as_flag
 from gradscribe.frontend.joins.splitting import for_each_kind, resolved
 from gradscribe.frontend.kinds import raised, tensors
 from gradscribe.frontend.kinds.static_values import stands_for
-from gradscribe.frontend.memory import given_twice, outside, sequences
+from gradscribe.frontend.memory import at_once, given_twice, outside, sequences
 from gradscribe.frontend.memory.iterators import taken
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import prelude
@@ -274,8 +275,11 @@ def compare(lowering: Lowering, node: Any, op: Any, left: Any, right: Any) -> Fr
     if isinstance(op, (gast.Is, gast.IsNot)):
         return _identity(lowering, node, isinstance(op, gast.Is), left, right)
     if isinstance(op, (gast.In, gast.NotIn)):
+        depth = len(lowering.generators.early)
         right = outside.opened(lowering, taken(lowering, node, right))
-        return membership(lowering, node, isinstance(op, gast.In), left, right)
+        found = membership(lowering, node, isinstance(op, gast.In), left, right)
+        at_once.refuse_effects(lowering, node, at_once.since(lowering, depth))
+        return found
     return operate(lowering, node, COMPARE[type(op)], left, right)
 
 
@@ -365,7 +369,9 @@ def _contains(lowering: Lowering, node: Any, item: FrontendValue, container: Fro
     if stands_for(container, (set, frozenset)):
         keyed.refuse_unhashable(lowering, node, item)
     if class_attributes.method(lowering, container, "__iter__") is not None:
-        container = lowering.listed(node, container)
+        container = at_once.without_effects(
+            lowering, node, functools.partial(lowering.listed, node, container), "`in`"
+        )
     if isinstance(container, Static) and isinstance(item, Static):
         try:
             return item.value in container.value

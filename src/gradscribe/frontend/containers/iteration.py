@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import gast
@@ -13,7 +14,7 @@ from gradscribe.frontend.containers import iteration_items, known_integers, leng
 from gradscribe.frontend.joins.splitting import resolved
 from gradscribe.frontend.kinds.raised import as_python, make_iterator
 from gradscribe.frontend.kinds.static_values import stands_for
-from gradscribe.frontend.memory import iterators, outside
+from gradscribe.frontend.memory import at_once, iterators, outside
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import iteration_prelude as prelude
 from gradscribe.frontend.state.handlers import handles
@@ -196,7 +197,7 @@ def _zip(
             )
         for position, other in enumerate(counts[1:], 2):
             _compare_counts(lowering, node, counts[0], other, position)
-    return zipped(parts)
+    return zipped(lowering, node, parts)
 
 
 def _compare_counts(
@@ -214,10 +215,12 @@ def _compare_counts(
         lengths.raise_where(lowering, node, operator.ne, (first, other), what)
 
 
-def zipped(parts: Sequence[Iteration]) -> Iteration:
+def zipped(lowering: Lowering, node: Any, parts: Sequence[Iteration]) -> Iteration:
     """Several iterations side by side; those without end have as many items as the others."""
     if not parts:
         return KnownItems(())
+    for position, part in enumerate(parts):
+        _check_last(lowering, node, part, parts[position + 1 :])
     finite = tuple(part for part in parts if not isinstance(part, Endless))
     if len(finite) == len(parts):
         return Zip(finite)
@@ -233,8 +236,32 @@ def zipped(parts: Sequence[Iteration]) -> Iteration:
     return Mapped(counted, lambda pair: row(pair.items[0], iter(pair.items[1].items)))
 
 
+def _check_last(
+    lowering: Lowering, node: Any, part: Iteration, others: Sequence[Iteration]
+) -> None:
+    """Refuse an iteration whose items change something when they are taken, if another one, after
+    it, may end first: Python takes one item more of it than of that."""
+    if not (others and part.computes):
+        return
+    count = iteration_items.length(lowering, part)
+    counts = [None if count is None else iteration_items.length(lowering, one) for one in others]
+    more = [None if one is None or count is None else one - count for one in counts]
+    facts = lowering.builder.facts
+    if not all(one is not None and facts.at_least(one, 0) for one in more):
+        check_partly_taken(lowering, node, part, "`zip`, which takes one more")
+
+
+def check_partly_taken(lowering: Lowering, node: Any, over: Iteration, taker: str) -> None:
+    """Refuse to leave out items that change something when they are taken."""
+    count = iteration_items.length(lowering, over) if over.computes else None
+    if not over.computes or (count is not None and count.known == 0):
+        return
+    first = partial(iteration_items.first_and_rest, lowering, node, over)
+    at_once.refuse_to_leave_out(lowering, node, first, taker)
+
+
 @handles(enumerate)
-@iterators.iterator
+@partial(iterators.iterator, runs_code=False)
 def _enumerate(
     lowering: Lowering, node: Any, /, iterable: FrontendValue, start: FrontendValue = Static(0)
 ) -> Enumerated:

@@ -8,23 +8,30 @@ iterator of an iterator) asks here, before and after; what is not the same is re
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import gast
 
-from gradscribe.frontend.kinds.trees import captured
+from gradscribe.errors import UnsupportedError
+from gradscribe.frontend.kinds.trees import captured, reached
 from gradscribe.frontend.memory.reach import storages
+from gradscribe.frontend.state.dependencies import is_library
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.state.knowledge import Early
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.syntax.function_texts import names_in
 from gradscribe.frontend.values.values import (
+    BoundMethod,
     Cell,
     FrontendValue,
+    InstanceRef,
     LocalFunction,
+    ObjectRef,
     OneShot,
     PartialOf,
+    Static,
     Storage,
     TupleOf,
     Turn,
@@ -42,11 +49,48 @@ def computed(lowering: Lowering, node: Any, item: OneShot) -> FrontendValue:
     mark = Storage().serial
     found = item.items(node)
     if any(s.serial > mark and not isinstance(s, Turn) for s in lowering.contents):
-        changed = frozenset(s for s in before if lowering.contents.get(s) is not before[s])
-        changed = frozenset(s for s in changed if not isinstance(s, Turn))
+        changed = frozenset(s for s in _changed(lowering, before) if not isinstance(s, Turn))
         has_effects = _has_effects(lowering.builder.operations[made:])
         note(lowering, _named(item), item.holds, changed, has_effects)
     return found
+
+
+def without_effects(
+    lowering: Lowering, node: Any, make: Callable[[], FrontendValue], taker: str
+) -> FrontendValue:
+    """The items that this makes, of which `taker` leaves some out: they change nothing."""
+    refuse_to_leave_out(lowering, node, make, taker)
+    return make()
+
+
+def refuse_to_leave_out(
+    lowering: Lowering, node: Any, make: Callable[[], object], taker: str
+) -> None:
+    """Refuse to leave out items if what makes them changes memory that was there before, or has
+    other effects. It is lowered on trial."""
+    trial, before = lowering.trial(), dict(lowering.contents)
+    try:
+        make()
+    except UnsupportedError:  # it is refused where it is lowered to stay, if that needs it
+        trial.take_back()
+        return
+    has_effects = _has_effects(trial.operations) or any(_changed(lowering, before))
+    trial.take_back()
+    if has_effects:
+        lowering.unsupported(
+            node,
+            f"items that change something when they are taken are left out by {taker}",
+            "make a list of them first: `list(…)`, or write the loop",
+        )
+
+
+def _changed(lowering: Lowering, before: Mapping[Storage, Any]) -> Iterator[Storage]:
+    """The memory that holds something else than before, or, where it is outside and was not met
+    before, than when it was met."""
+    entered = lowering.outside.entered
+    for storage in before.keys() | entered.keys():
+        if lowering.contents.get(storage) is not before.get(storage, entered.get(storage)):
+            yield storage
 
 
 def note(
@@ -95,17 +139,41 @@ def refuse_effects(
 ) -> None:
     """Refuse items that change something where they are computed, beside other code. body: that
     code, where it is known, and takes all of them."""
-    seen = None if body is None else set(_read(lowering, _named_in(lowering, body)))
+    seen = None if body is None else _read_by(lowering, body)
     for one in taken:
         if one.has_effects or (one.changed if seen is None else one.changed & seen):
             what = f"{one.what} changes what others read, or has effects"
             lowering.unsupported(node, what, "write the loop in its place")
 
 
-def _named_in(lowering: Lowering, body: Sequence[Any]) -> tuple[FrontendValue, ...]:
-    """The values of the variables that statements mention."""
+def _read_by(lowering: Lowering, body: Sequence[Any]) -> set[Storage]:
+    """The memory that statements may read."""
     function = LocalFunction(gast.Module(list(body), []), lowering.frame)
-    return tuple(held for _, _, held in captured(function))
+    own = {name: held for _, name, held in captured(function)}
+    given, around = tuple(own.values()), lowering.frame.function
+    names, variables = names_in(function.node) - own.keys(), around.__globals__
+    leads = not names.isdisjoint(around.__code__.co_freevars)
+    leads = leads or not all(_is_known(variables[name]) for name in names & variables.keys())
+    if leads or any(map(_may_lead_outside, reached(lowering, *given))):
+        return set(_read(lowering, given))
+    return set(storages(lowering, *given))
+
+
+def _may_lead_outside(item: FrontendValue) -> bool:
+    """Whether this is code, or an object that may have some, and not of a library."""
+    if isinstance(item, Static):
+        return callable(item.value) and not _is_known(item.value)
+    return isinstance(
+        item, (BoundMethod, InstanceRef, LocalFunction, ObjectRef, OneShot, PartialOf)
+    )
+
+
+def _is_known(value: Any) -> bool:
+    """Whether this is code of a library, or all of a library."""
+    return isinstance(value, _CODE) and is_library(value)
+
+
+_CODE = (types.BuiltinFunctionType, types.FunctionType, types.ModuleType, type)
 
 
 def _has_effects(operations: Sequence[Operation]) -> bool:

@@ -171,8 +171,9 @@ def put_back(lowering: Lowering, item: OneShot, rest: Iteration, early: tuple[Ea
     lowering.contents[item.storage] = {_TAKEN: Static(False), _REST: Rest(rest, early)}
 
 
-def iterator(handler: Handler) -> Handler:
-    """Of a function that makes items, the one that makes an iterator over them."""
+def iterator(handler: Handler, runs_code: bool = True) -> Handler:
+    """Of a function that makes items, the one that makes an iterator over them. runs_code: whether
+    code runs between two items, or others are taken."""
 
     def make(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> OneShot:
         def items(taker: Any) -> Any:
@@ -180,8 +181,10 @@ def iterator(handler: Handler) -> Handler:
             lowering.loops.iterable = taker
             given = tuple(taken(lowering, taker, item) for item in arguments)
             lowering.loops.iterable = outer
-            at_once.refuse_effects(lowering, taker, lowering.generators.early[depth:])
-            return handler(lowering, taker, *given, **keywords)
+            found = handler(lowering, taker, *given, **keywords)
+            if runs_code:
+                at_once.refuse_effects(lowering, taker, lowering.generators.early[depth:])
+            return found
 
         return made(lowering, items, (*arguments, *keywords.values()))
 

@@ -82,6 +82,10 @@ class ItemsByIndex(Leaf):
     to_end: bool = False
 
     @property
+    def computes(self) -> bool:
+        return not isinstance(self.owner, (Ref, ListRef))
+
+    @property
     def parts(self) -> tuple[Range, FrontendValue]:
         return self.indices, self.owner
 
@@ -140,6 +144,7 @@ class Mapped(Derived):
     """What a function of frontend values makes of each item, when that is taken."""
 
     function: Function
+    computes = True
 
     @staticmethod
     def of(over: Iteration, function: Function) -> Derived:
@@ -154,6 +159,7 @@ class Endless(Derived):
     """Items that come to no end. over: what a `for` runs over; item: gives the one of a number."""
 
     item: Function
+    computes = True
 
     @staticmethod
     def of(item: Function) -> Endless:

@@ -312,6 +312,11 @@ class Iteration:
         return any(leaf.reversed for leaf in self.leaves)
 
     @property
+    def computes(self) -> bool:
+        """Whether it may run code where an item is taken."""
+        return any(one.computes for one in self.inner)
+
+    @property
     def is_endless(self) -> bool:
         """Whether it never comes to an end (after more iterations than a machine makes)."""
         return bool(self.inner) and all(one.is_endless for one in self.inner)
@@ -408,9 +413,8 @@ PLAIN_NUMBERS = (bool, int, float, complex, np.generic)
 
 def is_number(item: object) -> TypeGuard[Static | Value]:
     """Whether a frontend value is a scalar (static or not)."""
-    if isinstance(item, Static):
-        return isinstance(item.value, PLAIN_NUMBERS)
-    return scalar_type(item) is not None
+    value = item.value if isinstance(item, Static) else None
+    return isinstance(value, PLAIN_NUMBERS) or scalar_type(item) is not None
 
 
 def scalar_type(item: object) -> Scalar | None:
@@ -419,9 +423,7 @@ def scalar_type(item: object) -> Scalar | None:
 
 
 def is_undefined(item: object) -> TypeGuard[Unbound | Value]:
-    return isinstance(item, Unbound) or (
-        isinstance(item, Value) and isinstance(item.type, Undefined)
-    )
+    return isinstance(item, Unbound) or isinstance(getattr(item, "type", None), Undefined)
 
 
 def opaque_type(item: object) -> Opaque | None:

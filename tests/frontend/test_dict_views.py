@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+
 import numpy as np
 import pytest
 
@@ -171,3 +173,52 @@ def test_a_store_under_a_computed_key_is_ambiguous() -> None:
     arrays = {0: np.array([1.5, 0.3]), 1: np.array([0.7, 0.2])}
     with pytest.raises(errors.AliasingError):
         gs.grad(stored_under_a_computed_key)(arrays, [0, 1])
+
+
+class Holder:
+    pass
+
+
+def view_in_an_attribute(x):
+    counts, holder = {"a": 1.0}, Holder()
+    holder.values = counts.values()
+    collections._count_elements(counts, "a")
+    return sum(holder.values) * x
+
+
+def view_in_a_list(x):
+    counts = {"a": 1.0}
+    views = [counts.items(), counts.values()]
+    collections._count_elements(counts, "a")
+    return dict(views[0])["a"] * sum(views[1]) * x
+
+
+def view_in_a_loop(x):
+    counts, total = {"a": 1.0}, 0.0
+    values = counts.values()
+    for _ in range(3):
+        collections._count_elements(counts, "a")
+        total += sum(values) * x
+    return total
+
+
+def iterator_over_a_view(x):
+    counts = {"a": 1.0}
+    values, pairs = iter(counts.values()), zip(counts.values(), [x], strict=True)
+    collections._count_elements(counts, "a")
+    return next(values) * x + sum(a * b for a, b in pairs)
+
+
+def values_of(x):
+    counts = {"a": 1.0}
+    values = counts.values()
+    collections._count_elements(counts, "a")
+    return (sum(values) + 10 * (2.0 in values) + max(values)) * x
+
+
+@pytest.mark.parametrize(
+    "function",
+    [view_in_an_attribute, view_in_a_list, view_in_a_loop, iterator_over_a_view, values_of],
+)
+def test_views_show_what_compiled_code_has_written(function):
+    assert gs.value_and_grad(function)(1.5) == (function(1.5), function(2.5) - function(1.5))

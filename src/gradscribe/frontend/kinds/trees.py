@@ -154,11 +154,13 @@ def step_to(shape: Shape, key: Any) -> tuple[Any, ...]:
 
 def leads_to(lowering: Lowering, item: FrontendValue) -> Iterable[FrontendValue]:
     """What a value leads to at once: its parts, of an object its attributes as the dicts that they
-    are in; what a function captures, a method is bound to, an iterator is made of."""
+    are in; what a function captures, a method is bound to, an iterator is made of, a view shows."""
     if isinstance(item, InstanceRef):
         return map(DictRef, lowering.cells(item))
     if isinstance(item, Iteration):
         return item.parts
+    if isinstance(item, ViewOf):
+        return (item.owner, *item.items)
     parts = parts_of(item, lowering.contents)
     if parts is not None:
         return parts.items

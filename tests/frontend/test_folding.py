@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+import codecs
 import datetime
 import os
 import time
@@ -163,3 +164,59 @@ def test_settings_of_numpy_stay_as_they_are() -> None:
 def test_what_depends_on_more_than_its_arguments_is_refused(function, what) -> None:
     with pytest.raises(errors.UnsupportedError, match=what):
         gs.grad(function)(x4)
+
+
+CALLS, OWN = [0.0], "of_this_test"
+
+
+def noted(text, errors="strict"):
+    CALLS[0] += 1.0
+    return b"", len(text)
+
+
+def found(name):
+    return codecs.CodecInfo(noted, noted, name=name) if name == OWN else None
+
+
+@pytest.fixture
+def own_codec():
+    codecs.register(found)
+    codecs.register_error(OWN, lambda error: noted("") and ("", error.end))
+    yield
+    codecs.unregister(found)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: "abc".encode(OWN),
+        lambda x: b"abc".decode(encoding=OWN),
+        lambda x: "\xe9".encode("ascii", OWN),
+        lambda x: "\xe9".encode("ascii", errors=OWN),
+        lambda x: str(b"abc", OWN),
+        lambda x: bytes("abc", OWN),
+        lambda x: str.encode("abc", OWN),
+        lambda x: str(x[0]).encode(OWN),
+        lambda x: "abc".encode(OWN if x[0] > 0 else "utf-8"),
+        lambda x: list(map("abc".encode, [OWN])),
+        lambda x: codecs.encode("abc", OWN),
+        lambda x: Path("missing").read_text(encoding=OWN),
+    ],
+)
+def test_codecs_of_the_programs_own_are_refused(call, own_codec):
+    def program(x):
+        call(x)
+        return np.sum(x) * CALLS[0]
+
+    with pytest.raises(errors.UnsupportedError, match="names is not Python's own"):
+        gs.grad(program)(x4)
+    assert CALLS == [0.0]
+
+
+def test_codecs_of_python_are_known():
+    def program(x):
+        first = len(b"abc") + len("\xe9".encode()) + len("\xe9a".encode("ascii", "ignore"))
+        second = len(b"ab".decode("latin-1", errors="replace")) + len(str(b"ab", "utf_8"))
+        return (first + second + len(bytes("abc", "utf-16"))) * x[0]
+
+    check(program, x4)

@@ -162,3 +162,8 @@ def function_that_calls_one_of_compiled_code():
 @refused("`save_for_backward` of `Deciding` under a condition that only the run decides", VECTOR)
 def function_that_decides_what_it_saves(x):
     return Deciding.apply(x)
+
+
+@refused("the code that this `errors` names is not Python's own, as far as is known", VECTOR)
+def handler_of_the_programs_own(x):
+    return len("abc".encode("ascii", "own")) * x.sum()

@@ -361,6 +361,7 @@ def _call_unknown(
     keywords: dict[str, FrontendValue],
 ) -> FrontendValue:
     """A callable without entry: computed now if pure and static, else refused."""
+    folded_calls.refuse_codecs(lowering, node, callee, arguments, keywords)
     fields = getattr(callee, "_fields", None)
     if isinstance(callee, type) and issubclass(callee, tuple) and fields is not None:
         own = redefined(callee) or _own_constructor(callee)

@@ -40,6 +40,7 @@ from gradscribe.frontend.values.values import (
 from gradscribe.ir.core import Method, Primitive
 from gradscribe.ir.lengths import BroadcastError
 from gradscribe.ir.types import Array, Opaque, Scalar
+from gradscribe.primitives.codec_names import other_codec
 from gradscribe.primitives.contracts import contract_of
 from gradscribe.primitives.indexing import GATHER, GETITEM
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
@@ -370,6 +371,8 @@ def _called(
         function = examples.of(callee)
     given = [examples.of(item) for item in arguments]
     named = {name: examples.of(item) for name, item in keywords.items()}
+    if other_codec(function, given, named) is not None:
+        raise UnknownError
     return functools.partial(_call, function, given, named)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import types
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances
 from gradscribe.frontend.values.values import FrontendValue, ListRef, Static, TupleOf
 from gradscribe.ir.probing import probe
+from gradscribe.primitives.codec_names import other_codec
 from gradscribe.primitives.contracts import contract_of
 
 _CHANGEABLE = (Iterator, list, dict, set, bytearray, np.ndarray)
@@ -40,6 +41,25 @@ def module_of(callee: Any) -> str:
     if module is None and isinstance(callee, types.BuiltinFunctionType):
         module = type(callee.__self__).__module__
     return (module or "").partition(".")[0]
+
+
+def refuse_codecs(
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    arguments: Sequence[FrontendValue],
+    keywords: Mapping[str, FrontendValue],
+) -> None:
+    """Refuse a call that runs a codec, or a handler of its errors, which may be the program's."""
+    given = [item.value if isinstance(item, Static) else item for item in arguments]
+    named = {k: item.value if isinstance(item, Static) else item for k, item in keywords.items()}
+    kind = other_codec(callee, given, named)
+    if kind is not None:
+        lowering.unsupported(
+            node,
+            f"the code that this `{kind}` names is not Python's own, as far as is known",
+            "write the name of a codec, or of a handler, of Python's own, or call it outside",
+        )
 
 
 def folded(

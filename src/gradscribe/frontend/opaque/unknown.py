@@ -42,7 +42,7 @@ from gradscribe.frontend.values.values import (
     opaque_type,
 )
 from gradscribe.ir.core import Method, Primitive, Value
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import in_class, probe
 from gradscribe.ir.types import (
     BOOL,
     FLOAT,
@@ -288,6 +288,8 @@ def method(
 ) -> FrontendValue:
     """`receiver.name(…)` of an object that is only known at run time."""
     given = (*arguments, *keywords.values())
+    if (found := in_class(_class_of(receiver) or object, name)) is not None:
+        folded_calls.refuse_codecs(lowering, node, found, (receiver, *arguments), keywords)
     if node is not lowering.statement.discarded and any(
         may_vary(lowering, i, surely=True) for i in given
     ):

@@ -56,6 +56,19 @@ def is_users(function: Any) -> bool:
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
+def is_computed_in_c(kind: Any) -> bool:
+    """Whether this is an attribute that a class in C computes, of no library, and not installed:
+    to read it may change something."""
+    if not isinstance(kind, types.GetSetDescriptorType) or kind.__name__ in _OF_ALL_CLASSES:
+        return False
+    module = kind.__objclass__.__module__
+    path = pathlib.PurePath(str(probe(sys.modules.get(module), "__file__")))
+    return not is_library_module(module) and _INSTALLED.isdisjoint(path.parts)
+
+
+_OF_ALL_CLASSES = frozenset({"__dict__", "__weakref__"})
+
+
 def has_users_code(part: Any) -> bool:
     """Whether the class of an object, or the object itself, has methods of the user's."""
     if isinstance(part, types.FunctionType | types.MethodType):

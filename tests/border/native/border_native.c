@@ -244,6 +244,7 @@ static PyObject *set_attribute(PyObject *self, PyObject *args) {
 typedef struct {
     PyObject_HEAD
     PyObject *kept;
+    long reads;
 } Keeper;
 
 static PyObject *keeper_keep(Keeper *self, PyObject *x) {
@@ -297,6 +298,11 @@ static int keeper_set_first(Keeper *self, PyObject *value, void *none) {
     return PySequence_SetItem(self->kept, 0, value);
 }
 
+static PyObject *keeper_reads(Keeper *self, void *none) {
+    self->reads += 1;
+    return PyFloat_FromDouble((double)self->reads);
+}
+
 static PyObject *keeper_times(Keeper *self, PyObject *factor) {
     double by = PyFloat_AsDouble(factor);
     if (PyErr_Occurred() || scale_memory(self->kept, by) < 0)
@@ -336,7 +342,9 @@ static PyMethodDef keeper_methods[] = {
     {NULL}};
 
 static PyGetSetDef keeper_attributes[] = {
-    {"first", (getter)keeper_first, (setter)keeper_set_first, NULL, NULL}, {NULL}};
+    {"first", (getter)keeper_first, (setter)keeper_set_first, NULL, NULL},
+    {"reads", (getter)keeper_reads, NULL, NULL, NULL},
+    {NULL}};
 
 static PyType_Slot keeper_slots[] = {
     {Py_tp_new, PyType_GenericNew},

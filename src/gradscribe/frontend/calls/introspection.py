@@ -37,6 +37,7 @@ from gradscribe.ir.core import Value
 from gradscribe.ir.probing import has, in_class
 from gradscribe.ir.types import BOOL, Opaque, Scalar
 from gradscribe.primitives.static import is_integer
+from gradscribe.primitives.users_code import is_computed_in_c
 
 
 @handles(isinstance)
@@ -275,8 +276,18 @@ def class_of(lowering: Lowering, node: Any, item: FrontendValue) -> type:
 
 
 @handles(hasattr)
-def _hasattr(lowering: Lowering, node: Any, owner: FrontendValue, name: FrontendValue, /) -> Static:
-    return Static(has_attribute(lowering, node, owner, _attribute_name(lowering, node, name)))
+def _hasattr(
+    lowering: Lowering, node: Any, owner: FrontendValue, name: FrontendValue, /
+) -> FrontendValue:
+    known_name = _attribute_name(lowering, node, name)
+    if _computes_in_c(owner, known_name):
+        return unknown.emit(lowering, hasattr, (owner, name), {}, BOOL)
+    return Static(has_attribute(lowering, node, owner, known_name))
+
+
+def _computes_in_c(owner: FrontendValue, name: str) -> bool:
+    """Whether code in C, which may change something, is run to find out about an attribute."""
+    return isinstance(owner, ObjectRef) and is_computed_in_c(in_class(type(owner.target), name))
 
 
 def _attribute_name(lowering: Lowering, node: Any, item: FrontendValue) -> str:
@@ -297,6 +308,8 @@ def _getattr(
     /,
 ) -> FrontendValue:
     known_name = _attribute_name(lowering, node, name)
+    if default is not None and _computes_in_c(owner, known_name):
+        return unknown.emit(lowering, getattr, (owner, name, default), {}, Opaque())
     if default is not None and not has_attribute(lowering, node, owner, known_name):
         return default
     return lowering.attribute(node, owner, known_name)

@@ -47,9 +47,11 @@ from gradscribe.frontend.values.values import (
     is_number,
 )
 from gradscribe.ir.core import Method, Value
+from gradscribe.ir.probing import in_class
 from gradscribe.ir.types import Array, Opaque, Scalar, is_complex
 from gradscribe.primitives.contract_kinds import HOLDS
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
+from gradscribe.primitives.users_code import is_computed_in_c
 
 
 @as_python(getattr)
@@ -65,6 +67,8 @@ def attribute(lowering: Lowering, node: Any, owner: FrontendValue, name: str) ->
     if name == "__class__":
         introspection.refuse_other_class(lowering, node, owner)
         return Static(introspection.known_class(lowering, node, owner))
+    if isinstance(owner, ObjectRef) and is_computed_in_c(in_class(type(owner.target), name)):
+        return unknown.attribute(lowering, owner, name)
     if instances.is_object(owner):
         return object_attributes.read(lowering, node, owner, name)
     if isinstance(owner, Super):

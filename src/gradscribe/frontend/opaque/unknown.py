@@ -336,8 +336,9 @@ def asked(
     return emit(lowering, callee, arguments, {}, type_) if is_opaque(known) else None
 
 
-def attribute(lowering: Lowering, owner: Value, name: str) -> FrontendValue:
-    """`owner.name` of an object that is only known at run time."""
+def attribute(lowering: Lowering, owner: Value | ObjectRef, name: str) -> FrontendValue:
+    """`owner.name` of an object that is only known at run time, or whose class computes that in a
+    way that is not known."""
     return emit(lowering, getattr, (owner, Static(name)), {}, Opaque())
 
 

@@ -57,15 +57,16 @@ _INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
 def is_computed_in_c(kind: Any) -> bool:
-    """Whether this is an attribute that a class in C computes, of no library, and not installed:
-    to read it may change something."""
-    if not isinstance(kind, types.GetSetDescriptorType) or kind.__name__ in _OF_ALL_CLASSES:
+    """Whether this is an attribute, or an operator, that a class in C computes, of no library, and
+    not installed: to read it may change something."""
+    if not isinstance(kind, _COMPUTED) or kind.__name__ in _OF_ALL_CLASSES:
         return False
     module = kind.__objclass__.__module__
     path = pathlib.PurePath(str(probe(sys.modules.get(module), "__file__")))
     return not is_library_module(module) and _INSTALLED.isdisjoint(path.parts)
 
 
+_COMPUTED = (types.GetSetDescriptorType, types.WrapperDescriptorType)
 _OF_ALL_CLASSES = frozenset({"__dict__", "__weakref__"})
 
 

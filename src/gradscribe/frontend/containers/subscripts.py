@@ -39,11 +39,11 @@ from gradscribe.frontend.values.values import (
 )
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import in_class
-from gradscribe.ir.types import INT, Scalar
+from gradscribe.ir.types import INT, Opaque, Scalar
 from gradscribe.primitives.control import COPY, GET, STOP_GRADIENT
 from gradscribe.primitives.indexing import GATHER
 from gradscribe.primitives.registry import PRIMITIVES
-from gradscribe.primitives.users_code import is_users
+from gradscribe.primitives.users_code import is_computed_in_c, is_users
 
 
 @as_python(operator.getitem)
@@ -86,6 +86,10 @@ def read_item(
         return _read_items(lowering, node, owner, owner.items, index)
     if isinstance(owner, ListRef):
         return _read_list(lowering, node, owner, index)
+    if isinstance(owner, ObjectRef) and is_computed_in_c(
+        in_class(type(owner.target), "__getitem__")
+    ):
+        return unknown.emit(lowering, operator.getitem, (owner, index), {}, Opaque())
     if isinstance(owner, ObjectRef) and isinstance(index, Static):
         return outside.item_of_object(lowering, node, owner, index.value)
     place = index_argument(index)

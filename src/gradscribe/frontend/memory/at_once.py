@@ -80,7 +80,7 @@ def refuse_to_leave_out(
         lowering.unsupported(
             node,
             f"items that change something when they are taken are left out by {taker}",
-            "make a list of them first: `list(…)`, or write the loop",
+            _ADVICE,
         )
 
 

@@ -1134,3 +1134,15 @@ def test_a_variable_around_that_a_recorded_call_sets_is_read_as_it_is_then():
     value_and_grad = gs.value_and_grad(set_around_a_call, compile="auto")
     for _ in range(4):
         assert value_and_grad(X)[0] == set_around_a_call(X)
+
+
+class Title(str):
+    def loud(self):
+        return super().upper()
+
+
+def test_a_text_of_a_class_is_one_where_its_method_is_recorded():
+    def f(x):
+        return len(Title("ab").loud()) * x[0]
+
+    assert gs.value_and_grad(f, compile="auto")(np.ones(2))[0] == 2.0

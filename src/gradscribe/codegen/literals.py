@@ -32,6 +32,10 @@ def _literal(value: Any, scope: Scope) -> ast.expr:
 
 @_literal.register(str)
 @_literal.register(bytes)
+def _text(value: Any, scope: Scope) -> ast.expr:
+    return ast.Constant(value) if type(value) in (str, bytes) else scope.reference(value)
+
+
 @_literal.register(bool)
 @_literal.register(int)
 @_literal.register(type(None))

@@ -273,3 +273,26 @@ def test_what_a_view_shows_of_what_is_differentiated_is_refused() -> None:
     for transform in (gs.grad(of_what_is_differentiated), gs.hessian(of_what_is_differentiated)):
         with pytest.raises(UnsupportedError):
             transform(X)
+
+
+def test_an_ordered_dict_outside_has_its_items_in_their_new_order() -> None:
+    latest = collections.OrderedDict(a=1.0, b=2.0, c=3.0)
+
+    def moved(x):
+        latest.move_to_end("a")
+        latest.move_to_end("c", last=False)
+        return x * latest["a"]
+
+    assert gs.grad(moved)(3.0) == 1.0
+    assert list(latest.items()) == [("c", 3.0), ("b", 2.0), ("a", 1.0)]
+    assert len(latest) == 3
+
+
+def test_an_ordered_dict_argument_has_its_items_in_their_new_order() -> None:
+    def moved(items, x):
+        items.move_to_end("a")
+        return x * items["a"]
+
+    given = collections.OrderedDict(a=1.0, b=2.0)
+    assert gs.differentiable(moved)(given, 3.0) == 3.0
+    assert list(given) == ["b", "a"]

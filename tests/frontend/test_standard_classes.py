@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import bisect
 import collections
+import copy
 import heapq
 import math
 from collections import Counter, defaultdict, deque
@@ -313,21 +314,99 @@ def test_a_counter_counts() -> None:
         check(function, [1, 2, 2, 3, 3, 3], 1.5)
 
 
+def weighted(items):
+    total = 0.0
+    for position, value in enumerate(items.values()):
+        total = total + (position + 1) * value
+    return total
+
+
+def moved_to_each_end(x):
+    items = collections.OrderedDict(a=x[0], b=x[1], c=x[2])
+    items.move_to_end("a")
+    items.move_to_end("c", last=False)
+    return weighted(items) * (list(items) == ["c", "b", "a"])
+
+
+def moved_on_one_path(x):
+    items = collections.OrderedDict(a=x[0], b=x[1], c=x[2])
+    if x[0] > 0:
+        items.move_to_end("a")
+    else:
+        items.move_to_end("c", False)
+    return weighted(items)
+
+
+def moved_in_turns(x):
+    items = collections.OrderedDict()
+    for i in range(7):
+        items[i % 3] = x[i % 4] * i
+    for key in (1, 0):
+        items.move_to_end(key, last=key == 0)
+    return weighted(items)
+
+
+def moved_under_an_equal_key(x):
+    items = collections.OrderedDict([(1, x[0]), (2, x[1])])
+    items.move_to_end(True)
+    return weighted(items) * (list(items)[-1] is not True)
+
+
+def moved_and_missing(x):
+    items = collections.OrderedDict(a=x[0])
+    try:
+        items.move_to_end("b")
+    except KeyError:
+        return x[1] * 5
+    return x[0]
+
+
+def moved_in_copies(x):
+    items = collections.OrderedDict(a=x[0], b=x[1])
+    total = weighted(items)
+    for other in (items.copy(), copy.copy(items), copy.deepcopy(items), items | {"b": x[2]}):
+        other.move_to_end("a")
+        total = total * weighted(other)
+    return total + weighted(items)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [moved_to_each_end, moved_on_one_path, moved_in_turns, moved_under_an_equal_key,
+     moved_and_missing, moved_in_copies],
+)  # fmt: skip
+def test_items_of_an_ordered_dict_are_moved_to_its_ends(function) -> None:
+    check(function, x4)
+
+
+def test_an_ordered_dict_is_told_from_a_dict() -> None:
+    def told(x):
+        items, computed = collections.OrderedDict(a=x[0]), collections.OrderedDict()
+        for i in range(len(x)):
+            computed[i % 2] = x[i]
+        ordered = isinstance(items, collections.OrderedDict) and type(items) is not dict
+        plain = type(dict(items)) is dict and type(dict(computed)) is dict
+        return x[0] * ordered * plain * isinstance(computed, collections.OrderedDict)
+
+    check(told, x4)
+
+
+def test_a_dict_has_no_end_to_move_items_to() -> None:
+    def moved(x):
+        items = {"a": x[0]}
+        items.move_to_end("a")
+        return items["a"]
+
+    with pytest.raises(gs.errors.UnsupportedError, match="`move_to_end` is not supported"):
+        gs.grad(moved)(x4)
+
+
 def first_in(x):
     items = collections.OrderedDict(a=x[0], b=x[1])
     try:
         return items.popitem(last=False)[1]
     except TypeError:
         return x[0] * 5
-
-
-def moved(x):
-    items = collections.OrderedDict(a=x[0], b=x[1])
-    try:
-        items.move_to_end("a")
-    except AttributeError:
-        return x[0] * 5
-    return x[1]
 
 
 def inserted(x):
@@ -347,7 +426,7 @@ def equal_counts(x):
     return x[0] if collections.Counter(a=1, b=0) == collections.Counter(a=1) else x[1]
 
 
-@pytest.mark.parametrize("function", [first_in, moved, inserted, equal, equal_counts])
+@pytest.mark.parametrize("function", [first_in, inserted, equal, equal_counts])
 def test_what_only_the_class_of_python_has_is_refused_and_raises_nothing(function):
     with pytest.raises(gs.errors.UnsupportedError, match="is not supported"):
         gs.grad(function)(np.array([2.0, 3.0]))

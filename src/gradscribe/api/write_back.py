@@ -8,6 +8,7 @@ its new place in the graph, with its views and its base.
 from __future__ import annotations
 
 import operator
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -152,10 +153,17 @@ class _Containers:
             if change.adds:
                 owner.extend(items)
             elif change.keys is not None:
-                dict.clear(owner)
-                dict.update(owner, zip(change.keys, items, strict=True))
+                _fill(owner, dict(zip(change.keys, items, strict=True)))
             else:
                 owner[:] = items
+
+
+def _fill(owner: dict[Any, Any], items: dict[Any, Any]) -> None:
+    """Let a dict have these items, in this order, by no method that a class of the user's has."""
+    kind = OrderedDict if isinstance(owner, OrderedDict) else dict  # it keeps its order beside
+    kind.clear(owner)
+    for key, item in items.items():
+        kind.__setitem__(owner, key, item)
 
 
 def _items_at_the_end(owner: Any, change: ContainerChange, new: Any) -> list[Any]:

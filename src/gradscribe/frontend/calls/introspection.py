@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import collections
 import inspect
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
@@ -151,8 +152,11 @@ def _is_usual(cls: type) -> bool:
 def refuse_of_derived(lowering: Lowering, node: Any, owner: FrontendValue, name: str) -> None:
     """Refuse to ask an argument for an attribute that lists, tuples and dicts have not: it is of a
     class derived from these, which may have it."""
-    kind = next((k for k in (list, tuple) if issubclass(_derived(owner) or dict, k)), dict)
-    if _derived(owner) is not None and not hasattr(kind, name):
+    cls = _derived(owner)
+    if cls is None or cls is collections.OrderedDict:
+        return
+    kind = next((k for k in (list, tuple) if issubclass(cls, k)), dict)
+    if not hasattr(kind, name):
         lowering.unsupported(
             node,
             f"`{name}` may be an attribute of a class derived from {kind.__name__}",

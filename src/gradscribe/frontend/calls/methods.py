@@ -6,6 +6,7 @@ lists, dicts and namedtuples have handlers in tables.
 
 from __future__ import annotations
 
+import collections
 import inspect
 import operator
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend.calls import application, fitting, randomness, single_items
-from gradscribe.frontend.containers import out_arguments, run_time_sets, subscripts
+from gradscribe.frontend.containers import dicts, out_arguments, run_time_sets, subscripts
 from gradscribe.frontend.kinds import tensors, varying
 from gradscribe.frontend.kinds.static_values import object_of
 from gradscribe.frontend.memory import at_once, iterators, outside
@@ -187,6 +188,8 @@ def _of_container(
 ) -> FrontendValue | None:
     """A method of a list, dict or tuple, or of a number as an object; None if there is none."""
     method = getattr(_CLASSES.get(type(receiver)), name, None)
+    if method is None and dicts.is_ordered(receiver):
+        method = getattr(collections.OrderedDict, name, None)
     if isinstance(receiver, (Ref, ListRef, DictRef, TupleOf)):
         method = _OF_CONTAINERS.get(name, method)
     handler = handler_of(method)

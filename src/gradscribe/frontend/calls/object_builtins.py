@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import copyreg
 import dataclasses
@@ -10,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.frontend.containers import dicts, iteration_items, reducing
 from gradscribe.frontend.containers import iteration as iterations
-from gradscribe.frontend.containers import iteration_items, reducing
 from gradscribe.frontend.kinds import static_values
 from gradscribe.frontend.memory import at_once, given_twice, iterators, outside, sequences
 from gradscribe.frontend.objects import construction, object_stores
@@ -203,7 +204,8 @@ def _shallow(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValu
     if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], Value):
         return reducing.copied(lowering, item)
     if isinstance(item, (ListRef, DictRef)):
-        storage = Storage(holds=item.storage.holds)
+        ordered = collections.OrderedDict if dicts.is_ordered(item) else None
+        storage = Storage(holds=item.storage.holds, derived=ordered)
         lowering.contents[storage] = lowering.contents[item.storage]
         return type(item)(storage)
     if isinstance(item, Ref):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import collections
 import functools
 import operator
+from dataclasses import replace
 from typing import Any
 
 from gradscribe.frontend.containers.keyed_dicts import new_dict as made_here
 from gradscribe.frontend.containers.stores import give_items, store_item
+from gradscribe.frontend.kinds.static_values import object_of
 from gradscribe.frontend.memory import iterators, outside
 from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
@@ -16,6 +18,7 @@ from gradscribe.frontend.structures import keyed, protocols
 from gradscribe.frontend.values.values import (
     DictRef,
     FrontendValue,
+    InstanceRef,
     ObjectRef,
     Static,
     Storage,
@@ -31,14 +34,37 @@ def new_dict(lowering: Lowering, items: dict[Any, Any], name: str = "") -> DictR
     return DictRef(storage)
 
 
-@handles(dict, collections.OrderedDict)
+def is_ordered(item: FrontendValue) -> bool:
+    """Whether this is an `OrderedDict`."""
+    return isinstance(item, DictRef) and item.storage.derived is collections.OrderedDict
+
+
+@handles(collections.OrderedDict)
+@iterators.taking()
+def _ordered(
+    lowering: Lowering, node: Any, /, *arguments: FrontendValue, **keywords: FrontendValue
+) -> FrontendValue:
+    """`OrderedDict(…)`."""
+    made: Any = _dict(lowering, node, *arguments, **keywords)
+    if isinstance(made, InstanceRef):
+        return replace(made, cls=keyed.OrderedItems)
+    return _as_ordered(made)
+
+
+def _as_ordered(made: DictRef) -> DictRef:
+    made.storage.derived = collections.OrderedDict
+    return made
+
+
+@handles(dict)
 @iterators.taking()
 def _dict(
     lowering: Lowering, node: Any, /, *arguments: FrontendValue, **keywords: FrontendValue
 ) -> FrontendValue:
     """`dict(…)`: of a dict, of pairs, of keywords."""
     if len(arguments) == 1 and keyed.is_keyed(arguments[0]):
-        made = protocols.call_own(lowering, node, arguments[0], "copy")
+        copied: Any = protocols.call_own(lowering, node, arguments[0], "copy")
+        made: FrontendValue = replace(copied, cls=keyed.KeyedItems)
         arguments = ()
     else:
         made = made_here(lowering, node)
@@ -53,7 +79,8 @@ def _dict(
 def united(lowering: Lowering, first: DictRef, second: DictRef) -> DictRef:
     """`first | second`."""
     items = (lowering.contents[owner.storage] for owner in (first, second))
-    return new_dict(lowering, operator.or_(*items))
+    made = new_dict(lowering, operator.or_(*items))
+    return _as_ordered(made) if is_ordered(first) or is_ordered(second) else made
 
 
 @handles(dict.fromkeys)
@@ -200,7 +227,28 @@ def _pop_last(lowering: Lowering, node: Any, owner: DictRef, /) -> TupleOf:
 
 @handles(dict.copy)
 def _copy(lowering: Lowering, node: Any, owner: DictRef, /) -> DictRef:
-    return new_dict(lowering, dict(lowering.items_in(owner.storage)))
+    made = new_dict(lowering, dict(lowering.items_in(owner.storage)))
+    return _as_ordered(made) if is_ordered(owner) else made
+
+
+@handles(collections.OrderedDict.move_to_end)
+def _move_to_end(
+    lowering: Lowering,
+    node: Any,
+    owner: DictRef,
+    /,
+    key: FrontendValue,
+    last: FrontendValue = Static(True),
+) -> Static:
+    known = keyed.known_key(lowering, node, owner, key)
+    contents = lowering.items_in(owner.storage)
+    if known not in contents:
+        lowering.raises(node, KeyError(known), f"the dict has no key {known!r}")
+    moved = {own: item for own, item in contents.items() if own == known}
+    rest = {own: item for own, item in contents.items() if own not in moved}
+    to_end = object_of(lowering, node, last)
+    give_items(lowering, node, owner, rest | moved if to_end else moved | rest)
+    return Static(None)
 
 
 @handles(dict.clear)

@@ -16,7 +16,14 @@ from gradscribe.frontend.memory.sequences import new_list
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.structures.keyed import is_key, keyed, of_lists, put
+from gradscribe.frontend.structures.keyed import (
+    OrderedItems,
+    is_key,
+    keyed,
+    of_lists,
+    ordered,
+    put,
+)
 from gradscribe.frontend.values.values import (
     DictRef,
     FrontendValue,
@@ -127,3 +134,8 @@ def _is_tuple(key: Any) -> bool:
 @handles(keyed)
 def _keyed(lowering: Lowering, node: Any, /, order: ListRef, held: ListRef) -> FrontendValue:
     return of_lists(lowering, order, held)
+
+
+@handles(ordered)
+def _ordered(lowering: Lowering, node: Any, /, order: ListRef, held: ListRef) -> FrontendValue:
+    return of_lists(lowering, order, held, OrderedItems)

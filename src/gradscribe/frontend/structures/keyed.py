@@ -133,6 +133,27 @@ class KeyedItems:
         return ((key, self.held[position]) for position, key in enumerate(self.order))
 
 
+class OrderedItems(KeyedItems):
+    """An `OrderedDict`, which can rearrange its items."""
+
+    def copy(self) -> Any:
+        return ordered(list(self.order), list(self.held))
+
+    def move_to_end(self, key: Any, last: Any = True) -> None:
+        item = self.pop(key)
+        if last:
+            self.order.append(key)
+            self.held.append(item)
+        else:
+            self.order.insert(0, key)
+            self.held.insert(0, item)
+
+
+def ordered(order: list[Any], held: list[Any]) -> Any:
+    """The `OrderedDict` of these keys and items."""
+    raise NotImplementedError
+
+
 def keyed(order: list[Any], held: list[Any]) -> Any:
     """The dict of these keys and items: `of_lists`."""
     raise NotImplementedError
@@ -155,7 +176,7 @@ def is_key(order: list[Any], key: Any) -> bool:
 
 def is_keyed(item: FrontendValue) -> TypeGuard[InstanceRef]:
     """Whether this stands for such a dict."""
-    return isinstance(item, InstanceRef) and item.cls is KeyedItems
+    return isinstance(item, InstanceRef) and issubclass(item.cls, KeyedItems)
 
 
 def by_computed_key(
@@ -173,10 +194,12 @@ def by_computed_key(
     return of_lists(lowering, order, held)
 
 
-def of_lists(lowering: Lowering, order: ListRef, held: ListRef) -> InstanceRef:
+def of_lists(
+    lowering: Lowering, order: ListRef, held: ListRef, cls: type[KeyedItems] = KeyedItems
+) -> InstanceRef:
     """The dict of the keys and the items in these lists, which are nobody else's."""
     order.storage.of_dict, held.storage.of_dict = "keys", "items"
-    made = new_instance(lowering, KeyedItems, {"order": order, "held": held})
+    made = new_instance(lowering, cls, {"order": order, "held": held})
     return replace(made, lists=((order, "_keys"), (held, "")))
 
 

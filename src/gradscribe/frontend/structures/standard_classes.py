@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend.prelude.standard_polynomials import Polynomial
-from gradscribe.frontend.structures.keyed import KeyedItems
+from gradscribe.frontend.structures.keyed import KeyedItems, OrderedItems
 from gradscribe.frontend.values.values import FrontendValue, InstanceRef
 
 
@@ -263,7 +263,11 @@ CLASSES: dict[type, type] = {
 }
 """What stands for a class of the standard library."""
 
-_STANDS_FOR = {KeyedItems: dict, DistinctItems: set} | {own: cls for cls, own in CLASSES.items()}
+_STANDS_FOR = {
+    KeyedItems: dict,
+    OrderedItems: collections.OrderedDict,
+    DistinctItems: set,
+} | {own: cls for cls, own in CLASSES.items()}
 
 
 def class_in_python(item: FrontendValue) -> type | None:

@@ -1,7 +1,8 @@
-"""The functions of the module `math`."""
+"""The functions of the modules `math` and `cmath`."""
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any
 
@@ -48,6 +49,23 @@ def parts(x):
     return total
 
 
+def angles(x):
+    z = complex(x[0], -x[1])
+    radius, angle = cmath.polar(z * z)
+    return cmath.phase(z) * radius + angle + cmath.phase(-x[2]) * x[2] + cmath.polar(x[1])[0]
+
+
+def angles_of_each(x):
+    return sum(map(cmath.phase, [x[0] + 1j, x[1] * 1j, x[2] - x[0] * 1j])) * x[0]
+
+
+def angle_of_a_text(x):
+    try:
+        return cmath.phase("1") * x[0]
+    except TypeError:
+        return x[0] * x[1]
+
+
 def integers(x, n):
     total = 0.0
     for k in range(n + 1):
@@ -66,6 +84,9 @@ def integers(x, n):
         (gammas, (X,)),
         (remainders, (X,)),
         (parts, (X,)),
+        (angles, (X,)),
+        (angles_of_each, (X,)),
+        (angle_of_a_text, (X,)),
         (integers, (X, 5)),
     ],
 )
@@ -74,8 +95,20 @@ def test_functions_of_math_have_derivatives(function: Any, args: Any) -> None:
 
 
 def test_the_primal_is_that_of_math_bit_for_bit() -> None:
-    for function in (products, sums, distances, gammas, remainders, parts):
+    for function in (products, sums, distances, gammas, remainders, parts, angles, angles_of_each):
         assert gs.value_and_grad(function)(X)[0] == function(X)
+
+
+@pytest.mark.parametrize(
+    "z", [0j, complex(-1.0, -0.0), complex(-0.0, 0.0), complex(-math.inf, math.inf), -1.0, 3, True]
+)
+def test_angles_are_those_of_cmath_at_the_branch_cut_and_at_infinity(z: Any) -> None:
+    def polar(z: Any, x: Any) -> Any:
+        radius, angle = cmath.polar(z)
+        return angle * x + cmath.phase(z), radius
+
+    (angle, radius), _ = gs.vjp(polar, z, 1.0)
+    assert (radius, angle / 2) == cmath.polar(z)
 
 
 def test_a_product_has_a_derivative_where_a_factor_is_zero() -> None:

@@ -1,11 +1,13 @@
-"""Functions of the standard library that change what they are given, written in Python: they are
-compiled as the user's own functions are.
+"""Functions of the standard library, most of which change what they are given, written in Python:
+they are compiled as the user's own functions are.
 """
 
 from __future__ import annotations
 
 import bisect
+import cmath
 import heapq
+import math
 import operator
 from typing import Any
 
@@ -180,6 +182,23 @@ def iconcat(a: Any, b: Any) -> Any:
     return a
 
 
+# -- cmath ---------------------------------------------------------------------------------------
+
+
+def phase(z: Any) -> Any:
+    if isinstance(z, str):  # which `complex` takes
+        raise TypeError("must be real number, not str")
+    number = complex(z)
+    return math.atan2(number.imag, number.real)
+
+
+def polar(z: Any) -> Any:
+    if isinstance(z, str):
+        raise TypeError("must be real number, not str")
+    number = complex(z)
+    return abs(number), math.atan2(number.imag, number.real)
+
+
 FUNCTIONS: dict[Any, Any] = {
     heapq.heappush: heappush,
     heapq.heappop: heappop,
@@ -206,5 +225,7 @@ FUNCTIONS: dict[Any, Any] = {
     operator.ilshift: ilshift,
     operator.irshift: irshift,
     operator.iconcat: iconcat,
+    cmath.phase: phase,
+    cmath.polar: polar,
 }
 """What stands for these functions."""

@@ -134,6 +134,18 @@ def test_lists_have_the_shape_of_their_arrays() -> None:
     assert (value, gradient) == (6.0, 2.0)
 
 
+@pytest.mark.parametrize("callee", [np.unique_all, np.unique_counts, np.unique_inverse])
+def test_distinct_elements_come_with_names(callee: Any) -> None:
+    x = np.array([[3.0, 1.0, 1.0], [np.nan, 2.0, np.nan]])
+    expected = callee(x)
+    results, _ = gs.vjp(lambda x: callee(x), x)
+    assert type(results) is type(expected)
+    assert_same_bits(tuple(results), tuple(expected))
+    given = callee(gs.tensor(x, requires_grad=True))
+    assert type(given) is type(expected)
+    assert given.values.requires_grad
+
+
 KINDS = [
     *(lambda x: x, lambda x: x[0], lambda x: np.asarray(x[0]), lambda x: x * 1j),
     *(lambda x: 2.0, lambda x: None, lambda x: "a", lambda x: (1, 1j), lambda x: [x[0], 2]),

@@ -41,6 +41,9 @@ LIMITS: dict[str, str] = {
     "np.sign": "0; of complex numbers it is refused",
     "np.sort": "the derivative follows the elements",
     "np.unique": _TIES,
+    "np.unique_all": _TIES,
+    "np.unique_counts": _TIES,
+    "np.unique_inverse": _TIES,
     "np.histogram": "sums of weights have a derivative in the weights, counts have none; edges "
     "move with the extremes",
     "np.interp": "at the points, the slope to the right",
@@ -87,8 +90,7 @@ WITHOUT_DERIVATIVE = {
         np.shares_memory np.show_config np.show_runtime np.test np.typename""",
     "it is about dates": "np.busday_count np.busday_offset np.is_busday",
     "whether its results are complex depends on the values": "np.real_if_close np.sort_complex",
-    "its results are in no order, or tuples of a class of their own: use np.unique": """
-        np.unique_all np.unique_counts np.unique_inverse np.unique_values""",
+    "its results are in no order: use np.unique": "np.unique_values",
     "newer NumPy has it under another name only: isin, trapezoid": "np.in1d np.trapz",
     "it makes matrices of the class np.matrix": "np.asmatrix np.bmat",
     "it calls back for each element, without source": "np.frompyfunc",

@@ -82,8 +82,13 @@ them: the rules are for real numbers alone."""
 DISTRIBUTIONS: dict[type, Any] = {}
 """The distributions of SciPy that have derivatives, by their classes: a frozen one has a copy."""
 
-NAMED = frozenset(getattr(np.linalg, name) for name in ("eig", "eigh", "svd", "qr", "slogdet"))
-"""Functions of matrices whose several results are a namedtuple."""
+NAMED = frozenset(
+    (
+        *(getattr(np.linalg, name) for name in ("eig", "eigh", "svd", "qr", "slogdet")),
+        *(np.unique_all, np.unique_counts, np.unique_inverse),
+    )
+)
+"""Functions whose several results are a namedtuple."""
 
 Rule = TypeVar("Rule", bound=Callable[..., Any])
 TypeRule = Callable[..., Type]

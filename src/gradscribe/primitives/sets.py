@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradscribe.primitives.registry import composition
+from gradscribe.primitives.registry import class_of_results, composition
 
 
 @composition(np.unique)
@@ -40,6 +40,27 @@ def unique(
         starts = np.concatenate((np.flatnonzero(first), np.array([flat.shape[0]])))
         results = (*results, np.diff(starts))
     return results[0] if len(results) == 1 else results
+
+
+@composition(np.unique_all)
+def unique_all(x):
+    return _ALL(*unique(x, True, True, True, equal_nan=False))
+
+
+@composition(np.unique_counts)
+def unique_counts(x):
+    return _COUNTS(*unique(x, return_counts=True, equal_nan=False))
+
+
+@composition(np.unique_inverse)
+def unique_inverse(x):
+    return _INVERSE(*unique(x, return_inverse=True, equal_nan=False))
+
+
+_ALL, _COUNTS, _INVERSE = map(
+    class_of_results, (np.unique_all, np.unique_counts, np.unique_inverse)
+)
+"""The namedtuples that these give: NumPy has no public names for them."""
 
 
 def _rows(ar, axis):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gradscribe import primitives  # noqa: F401
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Function, Location, Value, walk
 from gradscribe.ir.printer import print_function
 from gradscribe.ir.types import FLOAT, INT, Array, Scalar, Sequence
@@ -200,6 +201,41 @@ def test_scalar_factors_are_multiplied_first(ir):
     x, s, t = (ir.parameter(n, type_) for n, type_ in zip("xst", [vector(3), FLOAT, FLOAT]))
     y = ir.op(operator.mul, s, ir.op(operator.mul, t, x))
     assert body(ir, y) == ["%0 = multiply(%s, %t)", "%1 = multiply(%0, %x)", "return %1"]
+
+
+def test_one_condition_chooses_once(ir):
+    c, x = ir.parameter("c", vector(3, "bool")), ir.parameter("x", vector(3))
+    zero = ir.constant(0)
+    outer = ir.op(np.where, c, ir.op(np.where, c, x, zero), zero)
+    assert body(ir, outer)[-2:] == ["%1 = where(%c, %x, %0)", "return %1"]
+    outer = ir.op(np.where, c, zero, ir.op(np.where, c, zero, x))
+    assert body(ir, outer)[-2:] == ["%1 = where(%c, %0, %x)", "return %1"]
+
+
+def test_a_number_is_chosen_once_of_an_array_of_numbers(ir):
+    c, d = ir.parameter("c", vector(3, "bool")), ir.parameter("d", STRONG)
+    zero = ir.constant(0)
+    outer = ir.op(np.where, c, ir.op(np.where, c, d, zero), zero)
+    assert body(ir, outer)[-2:] == ["%1 = where(%c, %d, %0)", "return %1"]
+
+
+def test_choices_that_differ_stay(ir):
+    b, c, x = (
+        ir.parameter(name, type_)
+        for name, type_ in zip("bcx", [vector(3, "bool"), vector(3, "bool"), vector(3)])
+    )
+    zero, wide = (
+        ir.constant(0),
+        ir.parameter("wide", Array("float64", (ir.length("n"), Affine.of(3)))),
+    )
+    assert len(body(ir, ir.op(np.where, b, ir.op(np.where, c, x, zero), zero))) == 4
+    wider = ir.op(np.where, c, x, wide)
+    assert len(body(ir, ir.op(np.where, c, wider, zero))) == 4
+    narrow = ir.parameter("narrow", vector(3, "float32"))
+    promoted = ir.op(np.where, c, narrow, x)
+    assert len(body(ir, ir.op(np.where, c, promoted, x))) == 3
+    ir.builder.location = PRIMAL
+    assert len(body(ir, ir.op(np.where, c, ir.op(np.where, c, x, zero), zero))) == 4
 
 
 # -- shapes ----------------------------------------------------------------------------------

@@ -281,6 +281,28 @@ def negate(rewriter: Rewriter, operation: Operation) -> Value | None:
     return None
 
 
+@derived(np.where)
+def choose_once(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """Of where(c, where(c, x, y), z) make where(c, x, z); of where(c, x, where(c, y, z)), too."""
+    condition, *chosen = operation.operands
+    for position, value in enumerate(chosen):
+        inner = rewriter.made_by(value, np.where)
+        if inner is None or inner.operands[0] is not condition:
+            continue
+        chosen[position] = inner.operands[1 + position]
+        if _have_one_dtype(chosen[position].type, value.type):
+            return rewriter.again(operation, condition, *chosen)
+        chosen[position] = value
+    return None
+
+
+def _have_one_dtype(first: Type, second: Type) -> bool:
+    """Whether these are types of arrays or numbers that are stored alike."""
+    both = first, second
+    dtypes = {type_.dtype for type_ in both if isinstance(type_, (Array, Scalar))}
+    return len(dtypes) == 1 and all(isinstance(type_, (Array, Scalar)) for type_ in both)
+
+
 @derived(np.conjugate, np.real)
 def conjugate(rewriter: Rewriter, operation: Operation) -> Value | None:
     """Of the conjugate, or the real part, of a real x make x; of the conjugate of that of x, x."""

@@ -294,5 +294,7 @@ def test_an_ordered_dict_argument_has_its_items_in_their_new_order() -> None:
         return x * items["a"]
 
     given = collections.OrderedDict(a=1.0, b=2.0)
-    assert gs.differentiable(moved)(given, 3.0) == 3.0
+    result = gs.differentiable(moved)(given, gs.tensor(3.0, requires_grad=True))
+    assert result.requires_grad
+    assert result.item() == 3.0
     assert list(given) == ["b", "a"]

@@ -435,3 +435,22 @@ def test_what_only_the_class_of_python_has_is_refused_and_raises_nothing(functio
 def test_containers_are_not_none():
     gradient = gs.grad(lambda x: x[0] if collections.deque([1]) == None else x[1])
     assert gradient(np.array([2.0, 3.0])).tolist() == [0, 1]
+
+
+def ordered_items(x):
+    return {"one": collections.OrderedDict(a=x[0], b=x[1] * x[1]), "two": x[0]}
+
+
+def test_an_ordered_dict_is_given_back_as_one():
+    result, pullback = gs.vjp(ordered_items, np.array([2.0, 3.0]))
+    assert result == ordered_items([2.0, 3.0])
+    assert type(result["one"]) is collections.OrderedDict
+    (cotangent,) = pullback({"one": {"a": 1.0, "b": 1.0}, "two": 1.0})
+    assert cotangent.tolist() == [2, 6]
+
+
+def test_an_ordered_dict_is_written_as_one():
+    def function(x):
+        return x[0] if str(collections.OrderedDict(a=1)).startswith("Ordered") else x[1]
+
+    assert gs.grad(function)(np.array([2.0, 3.0])).tolist() == [1, 0]

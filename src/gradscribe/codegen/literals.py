@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import enum
 import math
+from collections import OrderedDict
 from functools import singledispatch
 from typing import Any
 
@@ -131,12 +132,14 @@ def display(node: Node, children: list[ast.expr], scope: Scope) -> ast.expr:
         return ast.List(children, ast.Load())
     keys = node.keys or ()
     if node.cls is dict:
-        return ast.Dict([_key(key, scope) for key in keys], children)
+        made: ast.expr = ast.Dict([_key(key, scope) for key in keys], children)
+        is_ordered = node.derived is OrderedDict
+        return ast.Call(scope.reference(OrderedDict), [made], []) if is_ordered else made
     keywords = [ast.keyword(key, child) for key, child in zip(keys, children, strict=True)]
-    made = scope.reference(node.cls)
+    cls = scope.reference(node.cls)
     if is_made_of_fields(node.cls, keys):
-        return ast.Call(made, [], keywords)
-    return ast.Call(scope.reference(with_attributes), [made], keywords)
+        return ast.Call(cls, [], keywords)
+    return ast.Call(scope.reference(with_attributes), [cls], keywords)
 
 
 def part_of(container: ast.expr, node: Node, number: int, scope: Scope) -> ast.expr:

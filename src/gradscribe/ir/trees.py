@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -75,7 +76,8 @@ def _unflatten(tree: Tree, leaves: Iterator[Any], made: dict[int, Any]) -> Any:
 def build(tree: Node, children: list[Any]) -> Any:
     """The container that `tree` describes, of these children."""
     if tree.cls is dict:
-        return dict(zip(tree.keys or (), children, strict=True))
+        made = zip(tree.keys or (), children, strict=True)
+        return OrderedDict(made) if tree.derived is OrderedDict else dict(made)
     if tree.keys is not None:
         others = attributes_beside(tree.like) if is_dataclass(type(tree.like)) else {}
         return with_attributes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TypeGuard
@@ -117,7 +118,8 @@ def _node(
         leaves += below
     is_keyed = shape.form in (DictRef, InstanceRef)
     keys = shape.keys if is_keyed else getattr(shape.cls, "_fields", None)
-    return Node(shape.cls, tuple(children), keys), leaves
+    derived = shape.derived if shape.derived is OrderedDict else None
+    return Node(shape.cls, tuple(children), keys, derived), leaves
 
 
 def held(

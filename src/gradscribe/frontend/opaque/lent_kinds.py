@@ -8,6 +8,7 @@ refused at run time. When this is done tells `lent_containers`.
 
 from __future__ import annotations
 
+import collections
 import itertools
 import operator
 import types
@@ -279,7 +280,8 @@ class LentDict(Lent[DictRef]):
 
     @classmethod
     def empty(cls, item: DictRef) -> _Maker:
-        return dict, (), dict
+        made = collections.OrderedDict if item.storage.derived is collections.OrderedDict else dict
+        return made, (), made
 
     def filling(self, parts: dict[Any, Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
         yield Method("clear"), (self.made,)

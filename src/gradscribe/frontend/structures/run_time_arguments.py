@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
@@ -51,7 +52,11 @@ def argument_of(
         if isinstance(contents, tuple):
             return [below(part) for part in contents]
         if isinstance(contents, dict):
-            return {key: below(part) for key, part in contents.items()}
+            parts = {key: below(part) for key, part in contents.items()}
+            if item.storage.derived is not OrderedDict:
+                return parts
+            tree = {"args": (parts,), "keywords": {}, "type": Opaque(OrderedDict)}
+            return lowering.emit(EFFECT, tree, OrderedDict)
     if isinstance(item, ObjectRef):
         return captured_object(lowering, item)
     found = function_objects.made_object(lowering, item, below)

@@ -26,7 +26,7 @@ from gradscribe.recording import (
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_active, shown
 from gradscribe.recording.flags import Flags, set_writeable
 from gradscribe.recording.flat import Flat
-from gradscribe.recording.layouts import in_order
+from gradscribe.recording.layouts import in_order, lies_in
 from gradscribe.recording.levels import plain, refused
 from gradscribe.recording.operations import run
 from gradscribe.recording.operators import BOTH
@@ -105,20 +105,20 @@ def _astype(
     subok: Any = True,
     copy: Any = True,
 ) -> Any:
-    own, wanted = plain(self._present()).dtype, np.dtype(dtype)
-    np.empty(0, own).astype(dtype, order, casting, subok, copy)  # raises what NumPy raises of it
-    lies = {"C": "c_contiguous", "F": "f_contiguous"}.get(order)
-    is_laid = lies is None or getattr(plain(self._present()).flags, lies)
-    if not copy and own == wanted and is_laid:
+    array, wanted = plain(self._present()), np.dtype(dtype)
+    # raises what NumPy raises of it
+    np.empty(0, array.dtype).astype(dtype, order, casting, subok, copy)
+    orders = "CF" if order in ("A", "a") else [order]
+    if not copy and array.dtype == wanted and any(lies_in(each, array) for each in orders):
         return self
     if is_active(self) and wanted.kind not in "biufc":
         if wanted.kind != "O":
             raise exits.taken_out(f"`x.astype({wanted.str!r})`")
         return exits.objects(self)
     if wanted.kind not in "fc" or not is_active(self):
-        return shown(plain(self._present()).astype(wanted))
+        return shown(array.astype(wanted, order))
     made = run(prelude.converted, (self, wanted.type))
-    return shown(in_order(made._present(), order, plain(self._present())))
+    return shown(in_order(made._present(), order, array))
 
 
 def _copy(self: Recorded, order: Any = "C") -> Any:

@@ -10,7 +10,7 @@ from tests.sampling import one_in
 
 CALLS = programs(
     *("native", "ways", "scipy", "memory", "others", "unknown", "everyday", "hidden"),
-    *("called_back", "holders", "copies"),
+    *("called_back", "holders", "copies", "registered"),
 )
 
 

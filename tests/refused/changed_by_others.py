@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 import logging
 import re
+import sqlite3
 
 import numpy as np
 
@@ -98,7 +99,7 @@ def heavier(match):
     return ""
 
 
-@refused("`sub` has changed `WEIGHTS`, which is not followed", X)
+@refused("`sub` has changed what is read outside, which is not followed", X)
 def array_of_a_module(x):
     before = np.sum(WEIGHTS * x)
     re.sub("a", heavier, "aa")
@@ -125,3 +126,47 @@ def an_array_in_a_context_manager_of_a_function(x):
     with doubled(weights):
         total = weights @ x
     return total * x
+
+
+def failing():
+    WEIGHTS[0] += 1.0
+    raise ValueError
+
+
+DATABASE = sqlite3.connect(":memory:", check_same_thread=False)
+DATABASE.create_function("failing", 0, failing)
+
+
+@refused("a call that raises has changed what is read outside, which is not followed", X)
+def array_of_a_database_that_raises(x):
+    before = np.sum(WEIGHTS * x)
+    try:
+        DATABASE.execute("select failing()").fetchall()
+    except sqlite3.OperationalError:
+        return before + np.sum(WEIGHTS * x)
+    return before
+
+
+@contextlib.contextmanager
+def added():
+    WEIGHTS[0] += 1.0
+    yield
+    WEIGHTS[0] += 1.0
+
+
+@refused("entering this manager has changed what is read outside, which is not followed", X)
+def array_that_a_manager_changes(x):
+    before = np.sum(WEIGHTS * x)
+    with added():
+        return before + np.sum(WEIGHTS * x)
+
+
+@refused(
+    "`execute`, whose code cannot be read, may look for `WEIGHTS` from outside, to which this "
+    "function stores only when it returns",
+    X,
+)
+def array_stored_to_before_a_call(x):
+    WEIGHTS[1] = 2.0
+    DATABASE.execute("select 1")
+    return np.sum(WEIGHTS * x)

@@ -18,8 +18,9 @@ from typing import Any, NoReturn
 from gradscribe.compiler import item_texts
 from gradscribe.compiler.item_texts import item_text, key_text
 from gradscribe.compiler.keys import Key, contents_of, items_key, key_of, lies_in_order
+from gradscribe.compiler.outside_state import OutsideState
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.interface import AccessPath, Capture, Dependency, Step
+from gradscribe.frontend.interface import STATE, AccessPath, Capture, Dependency, Step
 from gradscribe.ir.affine import Affine, Source, Symbol
 from gradscribe.ir.core import Location
 from gradscribe.ir.lengths import Facts, Guard
@@ -67,7 +68,7 @@ class Entry:
             return replace(self, dependencies=dependencies)._matcher(facts.guards)
         return self._matcher(facts.guards)
 
-    def _matcher(self, guards: Iterable[Guard]) -> Callable[[Values], Values | None]:
+    def _matcher(self, guards: Sequence[Guard]) -> Callable[[Values], Values | None]:
         names = self._names()
         checked = "".join(f"\n        {line}" for line in self._checked(names))
         conditions = [
@@ -81,12 +82,32 @@ class Entry:
         conditions += [f"not lies_in_order({self.leaves[leaf]})" for leaf in self.otherwise]
         text = _MATCH.format(
             dependencies=checked,
-            captured="".join(f"{names.path(capture.path)}, " for capture in self.captures),
+            captured="".join(f"{self._captured(names, c, guards)}, " for c in self.captures),
             conditions=" and ".join(conditions) or "True",
         )
         exec(text, names.namespace)
         match: Callable[[Values], Values | None] = names.namespace["match"]
         return match
+
+    def _captured(self, names: _Names, capture: Capture, guards: Sequence[Guard]) -> str:
+        """The expression for a captured value; for what was found outside, an object that finds
+        all of it again."""
+        if capture.path.root is not STATE:
+            return names.path(capture.path)
+        nothing = Capture(capture.name, AccessPath(None))
+        captures = [nothing if other is capture else other for other in self.captures]
+        find = replace(self, captures=captures)._matcher(guards)
+        objects = frozenset(number for number, key in enumerate(self.capture_keys) if key is None)
+        first = self.arguments + 1
+
+        def state(values: Values) -> OutsideState:
+            def read() -> Values | None:
+                found = find(values)
+                return None if found is None else found[first:]
+
+            return OutsideState(read, objects, values[1:first])
+
+        return f"{names.of(state)}(a)"
 
     def _checked(self, names: _Names) -> Iterator[str]:
         """Statements that check the dependencies: what an object is, before something of it is

@@ -26,7 +26,7 @@ from gradscribe.frontend.interface import (
     SourcePlace,
 )
 from gradscribe.frontend.joins.splitting import without_none
-from gradscribe.frontend.memory import outside_memory
+from gradscribe.frontend.memory import outside_memory, outside_state
 from gradscribe.frontend.opaque import lent_containers, mapped_files, shown_calls
 from gradscribe.frontend.state.definitions import NotYetKnownError
 from gradscribe.frontend.state.frame import Frame
@@ -100,6 +100,7 @@ def lower(
         mapped_files.refuse_written(lowering)
         shown_calls.watch_operations(lowering)
         lent_containers.at_the_end(lowering)
+        outside_state.ask(lowering)
         return lowered(lowering, function, parameters, given, attributes, result)
     except (AlwaysRaisesError, EverOtherTypesError, MisfitError) as error:
         raise refusal(error) from None

@@ -59,6 +59,11 @@ SHARING = ("shared memory", 0, 0)
 to tell which arrays share memory (see `frontend.memory.sharing`)."""
 
 
+STATE = ("outside state", 0, 0)
+"""Likewise, where the running program is to ask whether what it has found outside is what it was;
+and the root of the path to what tells that (see `frontend.memory.outside_state`)."""
+
+
 class RunTimeKeyError(UnsupportedError):
     """A dict of known keys is given one that is computed, or a set an object. place: where it is
     made, if the function can be lowered with another kind of dict or set for it."""

@@ -122,6 +122,11 @@ def may_change(function: Any, *, is_making: bool = False, around: Collection[typ
     return False
 
 
+def called_by(function: types.FunctionType) -> Iterator[types.FunctionType]:
+    """A function, and those of the user's that it names."""
+    return (found for found, _ in _called(function, False))
+
+
 def making_a_class(bases: Iterable[type], options: Mapping[str, Any], items: Any) -> Any:
     """The name of a method of the user's that runs where a class is made, and reads or changes what
     is outside of the class; None if there is none. items: what the class is to hold."""
@@ -206,7 +211,8 @@ def _stores(code: types.CodeType, own: Sequence[str]) -> bool:
             if owner not in own:
                 return True
         is_unknown = _is_method(instruction) and name not in _READING
-        if is_unknown or name in _CHANGING or kind.startswith(_STORING):
+        is_around = kind in ("STORE_DEREF", "DELETE_DEREF") and name in code.co_freevars
+        if is_unknown or is_around or name in _CHANGING or kind.startswith(_STORING):
             return True
         before = instruction
     nested = (c for c in code.co_consts if isinstance(c, types.CodeType))

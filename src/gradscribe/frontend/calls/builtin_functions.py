@@ -13,7 +13,7 @@ from gradscribe.frontend.containers import out_arguments
 from gradscribe.frontend.containers.shapes import shape_of
 from gradscribe.frontend.kinds.static_values import effect_argument, object_of, value_of
 from gradscribe.frontend.memory.iterators import taking
-from gradscribe.frontend.opaque import folded_calls, shown_calls, unknown
+from gradscribe.frontend.opaque import folded_calls, foreign, shown_calls, unknown
 from gradscribe.frontend.prelude import array_changes
 from gradscribe.frontend.state.handlers import Handler, ObjectsOf, enter, handles
 from gradscribe.frontend.state.lowering import Lowering
@@ -104,7 +104,9 @@ def _effect(callee: Any) -> Handler:
     def handler(
         lowering: Lowering, node: Any, /, *arguments: FrontendValue, **keywords: Any
     ) -> Static:
-        if shown_calls.is_seen(lowering, callee, (*arguments, *keywords.values())):
+        items = (*arguments, *keywords.values())
+        is_seen = shown_calls.is_seen(lowering, callee, items)
+        if is_seen or foreign.may_run_kept(lowering, items):
             unknown.call(lowering, node, callee, arguments, keywords)
             return Static(None)
         tree = {

@@ -25,10 +25,10 @@ from gradscribe.frontend.calls.general_types import (
 )
 from gradscribe.frontend.calls.recursive_stores import Stores, take_over
 from gradscribe.frontend.containers import run_time_sets
-from gradscribe.frontend.interface import AccessPath
+from gradscribe.frontend.interface import STATE, AccessPath
 from gradscribe.frontend.joins.splitting import without_none
 from gradscribe.frontend.kinds.structure_parts import Kept, Slot
-from gradscribe.frontend.memory import kept_memory
+from gradscribe.frontend.memory import kept_memory, outside_state
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.opaque import lent_containers
 from gradscribe.frontend.state.definitions import Definition, NotYetKnownError, Result
@@ -167,6 +167,9 @@ class Given:
         lowering, bounds = self.lowering, dict(self.bounds)
         captured = _captured(lowering, definition.captured.values())
         if result.keeps:
+            outside_state.refuse_pending(
+                lowering, self.node, self.frame.source.name, lowering.kept.handles
+            )
             lent_containers.at_the_end(lowering)
             kept_memory.enter_call(lowering, self.node, self.frame.source.name)
         leaves = [leaf for variable in captured for leaf in variable.leaves]
@@ -188,6 +191,8 @@ class Given:
             take_over(self, number, contents, levels, outside)
         if result.gives:
             kept_memory.leave_call(lowering, self.storages | outside, results)
+        if result.keeps:
+            outside_state.ask_again(lowering, f"`{self.frame.source.name}`")
         return item
 
     def _shared(self, result: Result, captured: frozenset[Storage]) -> frozenset[Storage]:
@@ -243,7 +248,8 @@ def _identifier(frame: Frame) -> str:
 
 def _inner(lowering: Lowering, frame: Frame) -> Lowering:
     """A lowering of a function of its own, which knows what the one around it has met."""
-    inner = Lowering(Builder(Facts()), lowering.entries, package=lowering.package)
+    asking = lowering.keyed & {STATE}
+    inner = Lowering(Builder(Facts()), lowering.entries, keyed=asking, package=lowering.package)
     inner.nesting.below = (*lowering.nesting.below, *lowering.frames)
     inner.recursion, inner.parameters = lowering.recursion, lowering.parameters
     inner.capture = lowering.capture  # which tells user's code, of Tensors, from rules

@@ -15,7 +15,7 @@ from gradscribe.errors import AliasingError
 from gradscribe.frontend.calls.general_types import general_result, symbols
 from gradscribe.frontend.containers.lists import take_items
 from gradscribe.frontend.containers.stores import store
-from gradscribe.frontend.memory import aliasing, sequences
+from gradscribe.frontend.memory import aliasing, outside_state, sequences
 from gradscribe.frontend.state import wording
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.state.interruptions import StoredListError
@@ -109,7 +109,7 @@ class Stores:
             now, name = self._lowering.contents.get(storage), storage.name
             roots = self._lowering.changes.roots
             others = [other for other in roots if may_overlap(storage, other)]
-            if not others and now is before:
+            if not others and outside_state.is_as_found(self._lowering, now, before):
                 continue
             found = self._leaves_left(before, now)
             if found is None or any(other is not storage for other in others):

@@ -20,6 +20,7 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.control import managed
 from gradscribe.frontend.control.exceptions import suppressing
 from gradscribe.frontend.kinds.static_values import object_of
+from gradscribe.frontend.memory import outside_state
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state import wording
 from gradscribe.frontend.state.frame import RAISED
@@ -87,6 +88,9 @@ def _kept(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
     keywords = {k: argument_of(lowering, v) for k, v in manager.keywords.items()}
     tree = {"args": arguments, "keywords": keywords}
     handed_out = lowering.emit(ENTER, tree, manager.callee)
+    runs_code = any(managed.is_of_generator(lowering, item) for item in manager.arguments)
+    if runs_code:
+        outside_state.after_call(lowering, _ENTERING, handed_out, manager.arguments)
     outer = lowering.exceptions.warned
     lowering.exceptions.warned |= manager.callee is warnings.catch_warnings or (
         manager.callee is np.errstate and _is_strict(manager)
@@ -96,6 +100,11 @@ def _kept(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
     finally:
         lowering.exceptions.warned = outer
         _leave(lowering, manager, tree)
+        if runs_code and RAISED not in lowering.frame.names:
+            outside_state.ask_again(lowering, _LEAVING)
+
+
+_ENTERING, _LEAVING = "entering this manager", "leaving this manager"
 
 
 def _is_strict(manager: Manager) -> bool:

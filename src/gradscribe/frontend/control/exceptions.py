@@ -23,6 +23,7 @@ from gradscribe.frontend.joins.exits import ended, pending_exits
 from gradscribe.frontend.joins.final_blocks import final_block, walk_all
 from gradscribe.frontend.joins.known_exceptions import refuse_unknown
 from gradscribe.frontend.kinds import static_values
+from gradscribe.frontend.memory import outside_state
 from gradscribe.frontend.opaque import lent_containers, unknown
 from gradscribe.frontend.state.frame import EXITS, RETURN_VALUE
 from gradscribe.frontend.state.handlers import handles
@@ -180,6 +181,7 @@ class Attempt:
     def _attempt(self, body: Sequence[Any]) -> None:
 
         lowering, flag = self.lowering, "attempt completed"
+        hidden = lowering.outside.hidden
         condition = lowering.emit(ATTEMPT, {"catches": self.caught})
 
         def then() -> None:
@@ -188,6 +190,8 @@ class Attempt:
 
         def otherwise() -> None:
             caught = lowering.emit(CAUGHT, {"cls": _common(self.caught)})
+            if lowering.outside.hidden > hidden:
+                outside_state.ask_again(lowering, "a call that raises")
             self._recover(caught)
             lowering.frame.names[flag] = Static(False)
 

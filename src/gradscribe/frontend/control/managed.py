@@ -9,7 +9,6 @@ may).
 from __future__ import annotations
 
 import builtins
-import contextlib
 import decimal
 import os
 import threading
@@ -35,6 +34,7 @@ from gradscribe.ir.core import Value
 from gradscribe.ir.probing import probe
 from gradscribe.primitives.contract_kinds import UNKNOWN
 from gradscribe.primitives.contracts import contract_of_method
+from gradscribe.primitives.generator_managers import OF_GENERATOR, is_decorated, is_maker
 
 _METHODS = {"enter": "__enter__", "leave": "__exit__"}
 _ENTERED = "handed_out = enter()"
@@ -112,13 +112,6 @@ def _written(text: str, hidden: Mapping[str, str], place: Any) -> list[Any]:
     return list(tree.body)
 
 
-@contextlib.contextmanager
-def _nothing() -> Iterator[None]:
-    yield
-
-
-_OF_GENERATOR = type(_nothing())
-
 _PASSING = (open, threading.Lock, decimal.localcontext, os.scandir)
 """Compiled functions that make managers which end no exception."""
 
@@ -127,15 +120,21 @@ def is_known(lowering: Lowering, item: Object | Value) -> bool:
     """Whether entering and leaving this is known to do nothing to what the program reads, and to
     end no exception."""
     made = lowering.builder.definition(item) if isinstance(item, Value) else None
-    if made is not None and (made.callee is _OF_GENERATOR or _makes_known(made.callee)):
+    if made is not None and (made.callee is OF_GENERATOR or _makes_known(made.callee)):
         return not is_suppressing(lowering, item)
     return all(contract_of_method(_class(item), name) != UNKNOWN for name in _METHODS.values())
+
+
+def is_of_generator(lowering: Lowering, item: FrontendValue) -> bool:
+    """Whether this is made of a generator function of Python."""
+    made = lowering.builder.definition(item) if isinstance(item, Value) else None
+    return made is not None and is_maker(made.callee)
 
 
 def is_suppressing(lowering: Lowering, item: Object | Value) -> bool:
     """Whether what is entered may end an exception."""
     made = lowering.builder.definition(item) if isinstance(item, Value) else None
-    if made is not None and made.callee is _OF_GENERATOR:
+    if made is not None and made.callee is OF_GENERATOR:
         return generator_may_suppress(made.attributes["args"][0])
     if made is not None and not maker_may_suppress(made.callee):
         return False
@@ -196,19 +195,14 @@ def maker_may_suppress(maker: Any) -> bool:
     """The same of what a function or class makes."""
     if isinstance(maker, type):
         return may_suppress(maker)
-    if _is_of_contextlib(maker):
+    if is_decorated(maker):
         return generator_may_suppress(probe(maker, "__wrapped__"))
     return not _makes_known(maker)
 
 
 def _makes_known(maker: Any) -> bool:
     """Whether a function makes managers of which it is known what they do, or has been checked."""
-    return _is_of_contextlib(maker) or any(maker is known for known in _PASSING)
-
-
-def _is_of_contextlib(maker: Any) -> bool:
-    """Whether `contextlib.contextmanager` made this function."""
-    return probe(maker, "__code__") is probe(_nothing, "__code__")
+    return is_decorated(maker) or any(maker is known for known in _PASSING)
 
 
 def generator_may_suppress(function: Any) -> bool:

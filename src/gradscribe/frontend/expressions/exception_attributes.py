@@ -15,6 +15,8 @@ from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import FrontendValue, Static, TupleOf, scalar_type
 from gradscribe.ir.core import Value, map_operands
 from gradscribe.ir.known import all_known
+from gradscribe.ir.types import Opaque
+from gradscribe.primitives.contract_kinds import PURE
 from gradscribe.primitives.raising import makes_exception
 
 
@@ -27,7 +29,8 @@ def is_exception(item: FrontendValue) -> TypeGuard[Value]:
 def attribute(lowering: Lowering, node: Any, owner: Value, name: str) -> FrontendValue:
     """`owner.name` of an exception."""
     if name == "__traceback__":  # where it was raised, not what it carries
-        return unknown.attribute(lowering, owner, name)
+        given = (owner, Static(name))
+        return unknown.emit(lowering, getattr, given, {}, Opaque(), contract=PURE)
     if name in _RAISING:
         lowering.unsupported(
             node,

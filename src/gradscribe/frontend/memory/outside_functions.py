@@ -30,19 +30,14 @@ NOT_CHANGED = (*PLAIN_NUMBERS, str, bytes, tuple, frozenset, type(None), types.M
 
 CELL = "cell_contents"
 
-Way = tuple[Any, ...]
-"""A function, the name of an attribute of it, and what is to be read of that (see `_read`)."""
-
 
 @dataclass(frozen=True)
 class Held:
-    """Something that a function finds by itself: where, its name, the object, and the way to it
-    from the function (() for what it finds in classes and modules)."""
+    """Something that a function finds by itself: where, its name, the object."""
 
     path: AccessPath
     name: str
     object: Any
-    way: Way
 
 
 def callables_of(held: Any) -> Iterator[types.FunctionType]:
@@ -80,7 +75,20 @@ def functions_of(target: Any) -> Iterator[types.FunctionType]:
     """The functions of the user's that run where an object is used, by its class or because it
     holds them: those that a function of ctypes or an operator of SciPy's calls back, for
     instance."""
-    yield from callables_of(target)
+    for held in _code_of(target):
+        yield from callables_of(held)
+
+
+def calls_methods(target: Any) -> bool:
+    """Whether an object holds methods in C of other objects, which may be called where it is
+    used."""
+    bound = (held for held in _code_of(target) if is_a(held, types.BuiltinMethodType))
+    return any(not is_a(method.__self__, types.ModuleType) for method in bound)
+
+
+def _code_of(target: Any) -> Iterator[Any]:
+    """An object, and the code that it holds."""
+    yield target
     if is_a(target, types.BuiltinMethodType):
         target = target.__self__
         if is_a(target, _HOLDING):
@@ -93,11 +101,25 @@ def functions_of(target: Any) -> Iterator[types.FunctionType]:
             continue
         seen.add(id(held))
         if is_a(held, types.FunctionType):
-            yield from callables_of(held)
+            yield held
         elif held is target or is_a(held, _LEADING) or not has(held, "__dict__"):
-            pending += gc.get_referents(held)
+            pending += gc.get_referents(held) if gc.is_tracked(held) else _shown_by(held)
+            if is_a(held, types.BuiltinMethodType):
+                yield held
         else:
-            yield from callables_of(held)
+            yield held
+
+
+def _shown_by(held: Any) -> Iterator[Any]:
+    """What an object in C shows that the garbage collector does not look into, such as the time
+    zone of a `datetime`."""
+    if not is_a(held, (*NOT_CHANGED, *_HOLDING)) and not callable(held):
+        for base in type(held).__mro__:
+            members = (n for n, item in vars(base).items() if is_a(item, _DESCRIPTORS))
+            yield from (probe(held, name) for name in members)
+
+
+_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 
 def _is_apart(held: Any) -> bool:
@@ -151,28 +173,25 @@ def held_by(function: types.FunctionType) -> Iterator[Held]:
     names = names_in(code)
     for name in names & own.keys():
         path = AccessPath(own).item(name)
-        yield Held(path, name, own[name], (function, "__globals__", name))
+        yield Held(path, name, own[name])
         yield from _members(path, own[name], names)
-    for number, cell in enumerate(function.__closure__ or ()):
-        path, name = AccessPath(cell).attribute(CELL), code.co_freevars[number]
-        held = probe(cell, CELL, None)
-        yield Held(path, name, held, (function, "__closure__", number, CELL))
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        yield Held(AccessPath(cell).attribute(CELL), name, probe(cell, CELL, None))
     defaults: list[tuple[str, Any, Any]] = [
         ("__defaults__", key, held) for key, held in enumerate(function.__defaults__ or ())
     ]
     defaults += [("__kwdefaults__", *item) for item in (function.__kwdefaults__ or {}).items()]
     for where, key, held in defaults:
-        path = AccessPath(function).attribute(where).item(key)
-        yield Held(path, function.__name__, held, (function, where, key))
+        yield Held(AccessPath(function).attribute(where).item(key), function.__name__, held)
     for name, item in vars(function).items():
-        yield Held(AccessPath(function).attribute(name), name, item, (function, name))
+        yield Held(AccessPath(function).attribute(name), name, item)
 
 
 def _members(path: AccessPath, owner: Any, names: set[str]) -> Iterator[Held]:
     """What a function may find in a class, or in a module of the user's, by these names."""
     if isinstance(owner, (type, types.ModuleType)) and not dependencies.is_library(owner):
         for name in names & vars(owner).keys():
-            yield Held(path.attribute(name), name, vars(owner)[name], ())
+            yield Held(path.attribute(name), name, vars(owner)[name])
 
 
 def names_in(code: types.CodeType) -> set[str]:
@@ -198,17 +217,17 @@ _CHANGING = frozenset(
 _READING = frozenset({"getattr", "attrgetter", "__getattribute__", "__getstate__", "__reduce__"})
 
 
-def rebound(function: types.FunctionType) -> Iterator[Any]:
-    """The places of the variables from outside that a function assigns."""
+def rebound(function: types.FunctionType) -> Iterator[tuple[Any, str]]:
+    """The places, and the names, of the variables from outside that a function assigns."""
     own = function.__globals__
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
     for code in codes_in(function.__code__):
         for instruction in dis.get_instructions(code):
             name = instruction.argval
             if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-                yield AccessPath(own).item(name).place
+                yield AccessPath(own).item(name).place, name
             elif instruction.opname in ("STORE_DEREF", "DELETE_DEREF") and name in cells:
-                yield AccessPath(cells[name]).attribute("cell_contents").place
+                yield AccessPath(cells[name]).attribute(CELL).place, name
 
 
 def stored_attributes(function: types.FunctionType) -> Iterator[str]:

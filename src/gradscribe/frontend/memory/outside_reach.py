@@ -2,9 +2,8 @@
 
 Such a function runs as it is: it reads and writes the variables of its module, of the functions
 around it, its defaults and attributes, by itself or through what it calls. Comes in: what a call is
-given. Goes out: the arrays among that which the program reads, too. They are compared bytewise
-before and after the call: what is changed there is an error at run time. Whatever else such a
-function may change is refused where the program reads it.
+given. Goes out: what they may change, which is refused where the program reads it; of arrays
+the program asks when it runs (see `outside_state`).
 """
 
 from __future__ import annotations
@@ -12,9 +11,8 @@ from __future__ import annotations
 import collections
 import functools
 import gc
-import operator
 import types
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,10 +21,8 @@ from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.kinds.trees import parts_of
 from gradscribe.frontend.memory import outside
 from gradscribe.frontend.memory.outside_functions import (
-    CELL,
     NOT_CHANGED,
     Held,
-    Way,
     callables_of,
     changes_by_name,
     functions_of,
@@ -37,8 +33,7 @@ from gradscribe.frontend.memory.outside_functions import (
     rebound,
     stored_attributes,
 )
-from gradscribe.frontend.memory.reach import storages
-from gradscribe.frontend.state import dependencies, wording
+from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     BoundMethod,
@@ -51,10 +46,9 @@ from gradscribe.frontend.values.values import (
     Storage,
     TupleOf,
 )
-from gradscribe.ir.core import Method, Value
+from gradscribe.ir.core import Value
 from gradscribe.ir.probing import is_a
-from gradscribe.ir.types import BOOL, Opaque, Type
-from gradscribe.primitives.control import EFFECT, WRITTEN
+from gradscribe.ir.types import Opaque
 
 
 def note(lowering: Lowering, items: Sequence[FrontendValue | types.FunctionType]) -> None:
@@ -66,9 +60,9 @@ def note(lowering: Lowering, items: Sequence[FrontendValue | types.FunctionType]
         if id(function) in lowering.outside.reaching:
             continue
         lowering.outside.reaching[id(function)] = function
-        for place in rebound(function):
+        for place, name in rebound(function):
             lowering.outside.rebound.add(place)
-            _refuse_read(lowering, place, place[1][-1][1])
+            _refuse_read(lowering, place, name)
         for name in stored_attributes(function):
             lowering.outside.renewed.add(name)
             _refuse_named(lowering, name)
@@ -86,13 +80,6 @@ def _note_one(lowering: Lowering, function: types.FunctionType, at: Held) -> Non
     if hasattr(type(held), "requires_grad"):
         outside.refuse_changed(lowering, name)
     elif is_a(held, np.ndarray):
-        own = function.__globals__ is lowering.frames[0].function.__globals__
-        if not at.way and id(held) in lowering.outside.found:
-            outside.refuse_changed(lowering, name)
-        if at.way and (own or id(held) in lowering.outside.found):
-            found = outside.external(lowering, held, at.path, name)
-            for storage in storages(lowering, found):
-                lowering.outside.seen.setdefault(storage, at.way)
         lowering.outside.reached[id(held)] = held
     elif not is_a(held, NOT_CHANGED) and not is_code(held):
         if only_reads(function, name, held):
@@ -181,46 +168,14 @@ def note_buffers(lowering: Lowering, items: Sequence[FrontendValue]) -> None:
         lowering.outside.reached[id(memory)] = memory
 
 
-def before(lowering: Lowering, given: Sequence[Storage]) -> dict[Storage, Value]:
-    """The bytes of the arrays that functions from outside can reach. given: those that the call is
-    given: they would be other arrays than what the functions see."""
-    found = {}
-    for storage, way in lowering.outside.seen.items():
-        if storage in lowering.changes.stored or storage in given:
+def refuse_given(lowering: Lowering, given: Collection[Storage]) -> None:
+    """Refuse a call that may run the functions noted, where these find an array that the program
+    stores to, or gives to the call: they would find another one than that. given: the arrays that
+    the call is given."""
+    for storage, held in lowering.outside.memory.items():
+        is_other = storage in lowering.changes.stored or storage in given
+        if is_other and id(held) in lowering.outside.reached and is_a(held, np.ndarray):
             outside.refuse_changed(lowering, storage.name)
-        found[storage] = _bytes(lowering, way)
-    return found
-
-
-def after(lowering: Lowering, name: str, watched: dict[Storage, Value], call: Value) -> None:
-    """Compare them with what they are after the call of the function of this name; they depend on
-    what that was given."""
-    for storage, held in watched.items():
-        found = _bytes(lowering, lowering.outside.seen[storage])
-        same = _call(lowering, operator.eq, (found, held), BOOL)
-        changed = wording.quoted(storage.name)
-        what = f"`{name}` has changed {changed}, which is not followed"
-        lowering.check(same, what)
-        tree = {"x": lowering.value_in(storage), "call": call}
-        lowering.contents[storage] = lowering.plain(WRITTEN, tree, name=storage.name)
-
-
-def _bytes(lowering: Lowering, way: Way) -> Value:
-    """The bytes of an array where a function finds it: that itself, of which a recorded call reads
-    a copy."""
-    function, attribute, *steps = way
-    array = _call(lowering, getattr, (function, attribute), Opaque())
-    for step in steps:
-        if step == CELL:
-            array = _call(lowering, getattr, (array, step), Opaque())
-        else:
-            array = _call(lowering, operator.getitem, (array, step), Opaque())
-    return _call(lowering, Method("tobytes"), (array,), Opaque(bytes))
-
-
-def _call(lowering: Lowering, callee: Any, arguments: tuple[Any, ...], type_: Type) -> Value:
-    tree = {"args": arguments, "keywords": {}, "type": type_}
-    return lowering.plain(EFFECT, tree, callee)
 
 
 def _refuse_read(lowering: Lowering, place: Any, name: str) -> None:

@@ -14,14 +14,11 @@ see `kept_memory`.
 from __future__ import annotations
 
 import functools
-import inspect
 import re
 import types
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeGuard
-
-import gast
+from typing import Any
 
 from gradscribe.frontend.kinds import known_sets, trees
 from gradscribe.frontend.kinds.varying import may_vary
@@ -33,21 +30,20 @@ from gradscribe.frontend.memory import (
     outside,
     outside_functions,
     outside_reach,
+    outside_state,
     places,
     sharing,
 )
 from gradscribe.frontend.memory.reach import is_read_only, storages
-from gradscribe.frontend.opaque import lent_containers, placing, shown_calls
+from gradscribe.frontend.opaque import changed_containers, lent_containers, placing, shown_calls
+from gradscribe.frontend.opaque.changed_containers import is_array, name_of
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.structures.function_objects import captured, may_call, parts_of
+from gradscribe.frontend.structures.function_objects import may_call, parts_of
 from gradscribe.frontend.structures.run_time_arguments import argument_of
-from gradscribe.frontend.syntax.source import refilled_by
 from gradscribe.frontend.values.values import (
     DictRef,
     FrontendValue,
-    InstanceRef,
     ListRef,
-    LocalFunction,
     ObjectRef,
     Ref,
     Static,
@@ -59,7 +55,7 @@ from gradscribe.frontend.values.values import (
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Array, Opaque, Type
-from gradscribe.primitives.contract_kinds import SHOWN, UNKNOWN, Contract, parameters
+from gradscribe.primitives.contract_kinds import CODE, SHOWN, UNKNOWN, Contract, parameters
 from gradscribe.primitives.contracts import (
     called_back,
     contract_of,
@@ -67,6 +63,7 @@ from gradscribe.primitives.contracts import (
     is_immutable,
 )
 from gradscribe.primitives.control import COPY, EFFECT, LENT, WRITTEN
+from gradscribe.primitives.generator_managers import calls_unread, is_maker
 
 Items = Sequence[FrontendValue]
 """Values, as a call is given them."""
@@ -86,13 +83,18 @@ def call(
     what it gives may keep what it is given, if nothing more is known of that.
     """
     arguments, keywords = given
-    callee, arguments, seen_as = shown_calls.seen(lowering, callee, arguments, keywords)
+    name = name_of(callee)
+    callee, arguments, seen_as, is_noted = shown_calls.seen(lowering, callee, arguments, keywords)
     contract = seen_as or contract
+    if may_run_kept(lowering, [*arguments, *keywords.values()]):
+        contract = UNKNOWN
     if may_lead_to_memory(lowering, [*arguments, *keywords.values()]):
         contract = replace(contract, keeps=True)
     items = contract.written(callee, arguments, keywords)
     called = [] if is_declared(callee) else all_called(lowering, [*arguments, *keywords.values()])
     may_run = contract.keeps or bool(called) or calls_back(callee, ())
+    is_later = is_maker(callee)  # it runs code where what it makes is entered
+    lowering.kept.has_functions |= contract.keeps and bool(called) and not is_later
     if may_run:
         called += kept_variables.current(lowering)
         outside_reach.note(lowering, [*items, *called, Static(callee)])
@@ -107,8 +109,8 @@ def call(
         if contract.only_reads:
             own = placing.placed(lowering, node, callee, [*arguments, *keywords.values()])
         if not own:
-            placing.refuse_looking(lowering, node, _name(callee), contract.only_reads)
-    _refuse_containers(lowering, node, callee, [*items, *called], called)
+            placing.refuse_looking(lowering, node, name_of(callee), contract.only_reads)
+    changed_containers.refuse(lowering, node, callee, [*items, *called], called)
     if contract.keeps:
         items = [*arguments, *keywords.values()]
     items += [item for item in called if item not in items]
@@ -124,14 +126,21 @@ def call(
             outside.expose(lowering, below)
     for storage in reached:
         value = lowering.value_in(storage)
-        contiguity.check_shown(lowering, node, _name(callee), value)
+        contiguity.check_shown(lowering, node, name_of(callee), value)
         if not contract.only_reads:
-            contiguity.check_given(lowering, node, _name(callee), storage.name, value)
+            contiguity.check_given(lowering, node, name_of(callee), storage.name, value)
     shown = _shown(lowering, node, callee, reached, shows)
+    looks = contract.keeps and CODE in contract.reads and contract is not SHOWN
+    if is_later and looks:
+        looks = calls_unread(callee) or any(map(opaque_type, arguments))
+    if looks:
+        seen = {*reached, *own, *lowering.kept.handles, *lowering.kept.lists}
+        outside_state.refuse_pending(lowering, node, name, seen)
     held = {storage: lowering.contents[storage] for storage in (*reached, *own)}
     lowering.contents.update({storage: shown[storage] for storage in reached} | own)
-    seen = outside_reach.before(lowering, list(reached)) if may_run else {}
-    lents = lent_containers.before_call(lowering, node, _name(callee), items, contract.keeps)
+    if may_run:
+        outside_reach.refuse_given(lowering, reached)
+    lents = lent_containers.before_call(lowering, node, name_of(callee), items, contract.keeps)
     known = lent_containers.objects_of(lents)
     if contract.only_reads:
         known = lent_containers.met_twice(lowering, [*arguments, *keywords.values()]) | known
@@ -151,9 +160,11 @@ def call(
     if not contract.only_reads:
         for storage, array in shown.items():
             _write(lowering, storage, array, result, shows)
-    outside_reach.after(lowering, _name(callee), seen, result)
+    if is_noted or (may_run and CODE in contract.reads and not is_later):
+        read = (*arguments, *keywords.values(), *called)
+        outside_state.after_call(lowering, f"`{name}`", result, read)
     if not contract.only_reads:
-        lent_containers.after_call(lowering, node, _name(callee), lents)
+        lent_containers.after_call(lowering, node, name_of(callee), lents)
     if isinstance(type_, Array) and contract.keeps:
         return kept_memory.returned(lowering, result)
     if isinstance(type_, Array):  # it may be a view of what was given
@@ -203,6 +214,13 @@ def _is_leading(lowering: Lowering, item: FrontendValue) -> bool:
     return False
 
 
+def may_run_kept(lowering: Lowering, items: Iterable[FrontendValue]) -> bool:
+    """Whether there is an object among these that may hold functions which unread code has kept,
+    as a method by which something is written."""
+    types_ = filter(None, map(opaque_type, items)) if lowering.kept.has_functions else ()
+    return any(type_.cls is None or type_.cls.__dictoffset__ != 0 for type_ in types_)
+
+
 def leading(lowering: Lowering, result: FrontendValue, given: Items) -> FrontendValue:
     """The result of a call that may be a view of what it was given, or lead to it, as a value of
     its own: what is stored to it, or to that, is refused as long as both are in use."""
@@ -227,7 +245,7 @@ def _shown(
     """The memory that a call may use, as the arrays that it sees: of what it may keep, or another
     call may have kept, their handles."""
     if contract.keeps:
-        handled = kept_memory.before_call(lowering, node, _name(callee), reached)
+        handled = kept_memory.before_call(lowering, node, name_of(callee), reached)
     else:
         handled = {s: lowering.plain(LENT, {"x": lowering.contents[s]}) for s in reached}
     if not contract.only_reads:
@@ -316,7 +334,7 @@ def _arrays(lowering: Lowering, items: Items) -> dict[Storage, None]:
     found: dict[Storage, None] = {}
     for item in items:
         for ref in _references(lowering, item):
-            if _is_array(lowering.contents[ref.storage]) and not is_read_only(ref):
+            if is_array(lowering.contents[ref.storage]) and not is_read_only(ref):
                 found[ref.storage] = None
     return found
 
@@ -369,7 +387,7 @@ def may_overwrite(
         option = next(option for option, item in options.items() if item != Static(False))
         lowering.unsupported(
             node,
-            f"`{_name(callee)}` may overwrite `{name}`, which is read later",
+            f"`{name_of(callee)}` may overwrite `{name}`, which is read later",
             f"leave `{option}` out, or pass a copy",
         )
     return name is not None
@@ -383,65 +401,3 @@ def _options(
     if any(isinstance(item, Static) and item.value for item in arguments[1:]):
         given |= dict(zip(parameters(callee), arguments, strict=False))
     return {name: item for name, item in given.items() if name.startswith("overwrite")}
-
-
-def _refuse_containers(
-    lowering: Lowering, node: Any, callee: Any, items: Items, called: Items
-) -> None:
-    """Refuse to give a list, dict or object that is read later to code that may change it. called:
-    those of them that functions of the program may change, whoever calls these."""
-    is_python = inspect.isfunction(callee) or inspect.ismethod(callee)
-    given = {
-        storage
-        for item in items
-        if isinstance(item, (ListRef, DictRef, InstanceRef))
-        if not is_python or item in called
-        for storage in storages(lowering, item)
-        if not _is_array(lowering.contents.get(storage))
-    }
-    _refuse_refilled(lowering, node, callee, called)
-    for item in lent_containers.reached(lowering, items):
-        if lent_containers.is_possible(lowering, item):
-            given -= {item.storage, *getattr(item, "cells", {}).values()}
-    outside_ones = (one.name for one in given if one in lowering.outside.entered)
-    name = next(outside_ones, None) or lent_containers.name_read_later(lowering, given, node)
-    if name is not None:
-        lowering.unsupported(
-            node,
-            f"`{_name(callee)}`, whose code cannot be read, may change `{name}`",
-            f"pass a copy of it, or declare the function: `gs.primitive({_name(callee)}, "
-            "pure=True)`",
-        )
-
-
-def _refuse_refilled(lowering: Lowering, node: Any, callee: Any, called: Items) -> None:
-    name = lent_containers.name_read_later(lowering, set(_refilled(lowering, called)), node)
-    if name is not None:
-        lowering.unsupported(
-            node,
-            f"`{_name(callee)}`, whose code cannot be read, calls what gives `{name}` other items",
-            "let it hold numbers from the beginning, as in `[0.0]`, or store to an array",
-        )
-
-
-def _refilled(lowering: Lowering, called: Items) -> Iterator[Storage]:
-    """The lists and dicts to which functions of the program give other items, of which it is not
-    known what they are after unread code has called these."""
-    for function in called:
-        if isinstance(function, LocalFunction):
-            held = captured(lowering, function)
-            for node in gast.walk(function.node):
-                owner = refilled_by(node)
-                item = held.get(owner.id) if isinstance(owner, gast.Name) else None
-                if not isinstance(item, (ListRef, DictRef)):
-                    continue
-                if not lent_containers.is_read_anew(lowering, item):
-                    yield item.storage
-
-
-def _is_array(contents: Any) -> TypeGuard[Value]:
-    return isinstance(contents, Value) and isinstance(contents.type, Array)
-
-
-def _name(callee: Any) -> str:
-    return callee.name if isinstance(callee, Method) else getattr(callee, "__name__", str(callee))

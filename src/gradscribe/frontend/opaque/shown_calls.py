@@ -11,14 +11,14 @@ from __future__ import annotations
 import collections
 import logging
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.memory import outside_reach
-from gradscribe.frontend.memory.outside_functions import functions_of
+from gradscribe.frontend.memory.outside_functions import calls_methods, functions_of
 from gradscribe.frontend.opaque import lent_kinds
 from gradscribe.frontend.state.dependencies import depend, is_library
 from gradscribe.frontend.state.lowering import Lowering
@@ -52,11 +52,12 @@ ASKING = frozenset({isinstance, issubclass, type, operator.is_, operator.is_not}
 
 class Call(NamedTuple):
     """A call as it is made: the function, its arguments, and its contract, if code of the user's
-    runs in it."""
+    runs in it. is_noted: whether such code was found, and may change something."""
 
     callee: Any
     arguments: tuple[FrontendValue, ...]
     contract: Contract | None = None
+    is_noted: bool = False
 
 
 def seen(
@@ -76,30 +77,43 @@ def seen(
     if isinstance(receiver, ObjectRef):
         function, shower = in_class(type(receiver.target), callee.name), receiver.target
     is_shown = shows(probe(function, "__func__", function))
+    is_noted = False
     if callee in TEXTS or callee is operator.mod or isinstance(callee, Method):
-        note_texts(lowering, given)
+        is_noted = note_texts(lowering, given)
     if is_shown and is_seen(lowering, function, given, receiver, shower):
-        return Call(log_calls.shown_to_users, (Static(function), *arguments), SHOWN)
+        return Call(log_calls.shown_to_users, (Static(function), *arguments), SHOWN, True)
     if not all(isinstance(item, Static) for item in given):
         target = receiver.target if isinstance(receiver, ObjectRef) else None
         if log_calls.goes_through_others(function, target):
-            return Call(log_calls.only_shown, (Static(function), *arguments))
+            return Call(log_calls.only_shown, (Static(function), *arguments), is_noted=is_noted)
     if function not in ASKING:
         is_own = isinstance(receiver, ObjectRef) and not is_library(type(receiver.target))
-        _note_methods(lowering, given[1:] if is_own else given, probe(function, "__name__", ""))
-    return Call(callee, arguments)
+        name = probe(function, "__name__", "")
+        is_noted |= _note_methods(lowering, given[1:] if is_own else given, name, changing_methods)
+    return Call(callee, arguments, is_noted=is_noted)
 
 
-def _note_methods(lowering: Lowering, given: Sequence[FrontendValue], name: str) -> None:
+def _note_methods(
+    lowering: Lowering, given: Sequence[FrontendValue], name: str, changing: _Changing
+) -> bool:
     """Note what objects from outside may change that code in C is given: it may call their methods,
-    or those of what they hold, such as a file."""
+    or those of what they hold, such as a file. changing: gives the methods of a class that may
+    change something. Whether there is any."""
     objects = list(_objects(lowering, given))
     around = {cls for cls, _ in objects}
+    is_noted = False
     for cls, target in objects:
         if target is not None and is_library(cls):
-            outside_reach.note(lowering, [Static(f) for f in functions_of(target) if may_change(f)])
-        elif found := changing_methods(cls, around):
+            own = [Static(f) for f in functions_of(target) if may_change(f)]
+            outside_reach.note(lowering, own)
+            is_noted |= bool(own) or calls_methods(target)
+        elif found := changing(cls, around):
             outside_reach.note_objects(lowering, found if target is None else [target], name)
+            is_noted = True
+    return is_noted
+
+
+_Changing = Callable[[type, Collection[type]], list[Any]]
 
 
 def is_seen(
@@ -145,13 +159,9 @@ def watch_operations(lowering: Lowering) -> None:
         depend(lowering, AccessPath(np.geterrcall), found, "shows")
 
 
-def note_texts(lowering: Lowering, given: Sequence[FrontendValue]) -> None:
-    """Note what may be changed where a text is made of these values."""
-    objects = list(_objects(lowering, given))
-    around = {cls for cls, _ in objects}
-    for cls, target in objects:
-        if found := changing_text(cls, around):
-            outside_reach.note_objects(lowering, found if target is None else [target], "__str__")
+def note_texts(lowering: Lowering, given: Sequence[FrontendValue]) -> bool:
+    """Note what may be changed where a text is made of these values. Whether anything may."""
+    return _note_methods(lowering, given, "__str__", changing_text)
 
 
 def _objects(lowering: Lowering, items: Iterable[FrontendValue]) -> Iterator[tuple[type, Any]]:

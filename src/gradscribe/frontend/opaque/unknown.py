@@ -19,7 +19,7 @@ import numpy as np
 
 from gradscribe.errors import CompiledCodeError, UnknownTypeError
 from gradscribe.frontend.kinds.varying import may_vary
-from gradscribe.frontend.memory import outside_reach
+from gradscribe.frontend.memory import outside_reach, outside_state
 from gradscribe.frontend.opaque import (
     addresses,
     folded_calls,
@@ -28,6 +28,7 @@ from gradscribe.frontend.opaque import (
     shown_calls,
     trial_calls,
 )
+from gradscribe.frontend.opaque.changed_containers import name_of
 from gradscribe.frontend.state.interruptions import unknown_type
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances
@@ -214,7 +215,8 @@ def emit(
     code has kept, it is one of those that may use that; and one that gives an object, or changes
     one, may let that hold what it is given. contract: what is known of that."""
     items = (*arguments, *keywords.values())
-    callee, arguments, seen_as = shown_calls.seen(lowering, callee, arguments, keywords)
+    name = name_of(callee)
+    callee, arguments, seen_as, is_noted = shown_calls.seen(lowering, callee, arguments, keywords)
     if callee in _STORING:
         outside_reach.note_buffers(lowering, items)
     is_led = foreign.may_lead_to_memory(lowering, items)
@@ -222,6 +224,7 @@ def emit(
     if is_unknown and any(map(may_run, items)):
         node, given = lowering.frame.statement, (arguments, keywords)
         return foreign.call(lowering, node, callee, given, type_, UNKNOWN)
+    is_led = is_led or foreign.may_run_kept(lowering, items)
     if seen_as or is_led or (foreign.leads(type_, contract) and foreign.reaches(lowering, items)):
         contract = seen_as or (UNKNOWN if is_led and callee in _STORING else HOLDS)
         node, given = lowering.frame.statement, (arguments, keywords)
@@ -232,7 +235,10 @@ def emit(
         "keywords": {key: argument_of(lowering, item, made) for key, item in keywords.items()},
         "type": type_,
     }
-    found: FrontendValue = lowering.wrap(lowering.emit(primitive, tree, callee))
+    result = lowering.emit(primitive, tree, callee)
+    if is_noted:
+        outside_state.after_call(lowering, f"`{name}`", result, items)
+    found: FrontendValue = lowering.wrap(result)
     return found
 
 

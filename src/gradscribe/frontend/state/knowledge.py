@@ -101,8 +101,8 @@ class Outside:
     reaching: the functions from outside that unread code was given (see `outside_reach`); reached:
     the objects that these may change; noted: those of which that has been found; rebound: the
     places of variables that they assign; renewed: the names of attributes that they store, or
-    any, if renews_any; seen: the captured arrays that they see, with the way from a function to
-    each.
+    any, if renews_any; hidden: how many calls there were of code that may change anything outside;
+    tainted: the latest such call, if it, or one before, was given what may vary.
     dependencies: what was resolved, and must be the same at each call.
     leaves: the inputs. integers: those that are lists of integers, with their numbers among the
     leaves. numbers: the numbers among the captures, with the places of their paths; known: the
@@ -138,7 +138,8 @@ class Outside:
     rebound: set[Any] = field(default_factory=set)
     renewed: set[str] = field(default_factory=set)
     renews_any: bool = False
-    seen: dict[Storage, tuple[Any, ...]] = field(default_factory=dict)
+    hidden: int = 0
+    tainted: Value | None = None
     read: set[int] = field(default_factory=set)
     containers: dict[Storage, ObjectRef] = field(default_factory=dict)
     as_objects: bool = False
@@ -310,7 +311,8 @@ class Kept:
     (see `kept_memory`). held: what those hold, as far as the program knows. lost: those that have
     none, with what was made by the call that gave them away. calls: how many calls of such code
     there were; gives: whether one was given arrays that it may keep. keeps: whether the one that is
-    lowered may keep what it is given. variables: those of functions on the stack that it may look
+    lowered may keep what it is given. has_functions: whether one was given functions of the program
+    that it may keep. variables: those of functions on the stack that it may look
     up (see `kept_variables`). lists: the containers that it may keep, with the objects that it sees
     in their place (see `opaque.lent_containers`). unsettled: what was stored to in a `try` when an
     exception came, maybe; no other code may see it."""
@@ -321,6 +323,7 @@ class Kept:
     calls: int = 0
     gives: bool = False
     keeps: bool = True
+    has_functions: bool = False
     variables: dict[Frame, Shared] = field(default_factory=dict)
     lists: dict[Storage, Any] = field(default_factory=dict)
     unsettled: set[Storage] = field(default_factory=set)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend.interface import AccessPath, Argument, Capture, Dependency, RunTimeObject
-from gradscribe.frontend.memory import outside, remembered
+from gradscribe.frontend.memory import outside, outside_state, remembered
 from gradscribe.frontend.memory.outside_kinds import BY_VALUE, CALLABLES, RESOLVED, is_transformed
 from gradscribe.frontend.state import known_inputs
 from gradscribe.frontend.state.dependencies import depend, resolve
@@ -81,6 +81,7 @@ def _captured(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Fr
         new = [storage for storage in lowering.contents if storage not in before]
         entered = {storage: lowering.contents[storage] for storage in new}
         lowering.outside.entered.update(entered)
+        outside_state.link(lowering, new)
         lowering.outside.originals.update(
             (storage, value) for storage, value in entered.items() if value in parameter.leaves
         )

@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime
 import pickle
 import sqlite3
+import weakref
 from typing import Any
 
 import numpy as np
@@ -316,3 +317,30 @@ def of_a_variable_around(x):
 def test_methods_that_built_in_functions_call_change_what_is_read(function: Any) -> None:
     with pytest.raises(UnsupportedError, match=r"has changed what is read|both read and changed"):
         gs.grad(function)(X)
+
+
+def finalized(x):
+    w, box = np.ones(3), Box()
+    weakref.finalize(box, w.fill, 5.0)
+    del box
+    return np.sum(w * x)
+
+
+def told_by_a_reference(x):
+    w, box = np.ones(3), Box()
+    reference = weakref.ref(box, lambda _: w.fill(5.0))
+    box = None
+    return np.sum(w * x) + (reference is None)
+
+
+def waits_for_another(x):
+    w = np.ones(3)
+    reference = weakref.ref(BOX, lambda _: w.fill(5.0))
+    return np.sum(w * x) + (reference is None)
+
+
+def test_functions_that_wait_for_the_end_of_an_object_are_refused() -> None:
+    for function in (finalized, told_by_a_reference):
+        with pytest.raises(UnsupportedError, match="wait until nobody has an object"):
+            gs.grad(function)(X)
+    np.testing.assert_array_equal(gs.grad(waits_for_another)(X), [1.0] * 3)

@@ -8,6 +8,7 @@ import ctypes
 import logging
 import re
 import sqlite3
+import weakref
 
 import numpy as np
 
@@ -170,3 +171,19 @@ def array_stored_to_before_a_call(x):
     WEIGHTS[1] = 2.0
     DATABASE.execute("select 1")
     return np.sum(WEIGHTS * x)
+
+
+class Box:
+    pass
+
+
+@refused(
+    "`finalize` lets a function wait until nobody has an object that is made here, and when that "
+    "is is not known",
+    X,
+)
+def told_of_the_end_of_an_object(x):
+    weights, box = np.ones(3), Box()
+    weakref.finalize(box, weights.fill, 5.0)
+    del box
+    return np.sum(weights * x)

@@ -27,6 +27,7 @@ from gradscribe.frontend.opaque import (
     lent_containers,
     shown_calls,
     trial_calls,
+    weak_references,
 )
 from gradscribe.frontend.opaque.changed_containers import name_of
 from gradscribe.frontend.state.interruptions import unknown_type
@@ -112,6 +113,7 @@ def call(
     if isinstance(text, str):
         return _in_text(lowering, Method(callee.__name__), (Static(text), *arguments), keywords)
     _refuse_by_name(lowering, node, callee, name)
+    weak_references.refuse(lowering, node, callee, arguments)
     lowering.outside.show(callee)
     addresses.note(lowering, callee, arguments)
     unused = node is lowering.statement.discarded or callee in shown_calls.TEXTS

@@ -80,7 +80,7 @@ def _note_one(lowering: Lowering, function: types.FunctionType, at: Held) -> Non
     if hasattr(type(held), "requires_grad"):
         outside.refuse_changed(lowering, name)
     elif is_a(held, np.ndarray):
-        lowering.outside.reached[id(held)] = held
+        lowering.outside.seen[id(held)] = held
     elif not is_a(held, NOT_CHANGED) and not is_code(held):
         if only_reads(function, name, held):
             return
@@ -174,7 +174,7 @@ def refuse_given(lowering: Lowering, given: Collection[Storage]) -> None:
     the call is given."""
     for storage, held in lowering.outside.memory.items():
         is_other = storage in lowering.changes.stored or storage in given
-        if is_other and id(held) in lowering.outside.reached and is_a(held, np.ndarray):
+        if is_other and id(held) in lowering.outside.seen:
             outside.refuse_changed(lowering, storage.name)
 
 

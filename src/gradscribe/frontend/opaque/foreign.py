@@ -35,7 +35,13 @@ from gradscribe.frontend.memory import (
     sharing,
 )
 from gradscribe.frontend.memory.reach import is_read_only, storages
-from gradscribe.frontend.opaque import changed_containers, lent_containers, placing, shown_calls
+from gradscribe.frontend.opaque import (
+    changed_containers,
+    folded_calls,
+    lent_containers,
+    placing,
+    shown_calls,
+)
 from gradscribe.frontend.opaque.changed_containers import is_array, name_of
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.function_objects import may_call, parts_of
@@ -131,6 +137,7 @@ def call(
             contiguity.check_given(lowering, node, name_of(callee), storage.name, value)
     shown = _shown(lowering, node, callee, reached, shows)
     looks = contract.keeps and CODE in contract.reads and contract is not SHOWN
+    looks = looks and folded_calls.module_of(callee) not in ("numpy", "scipy")  # these hold none
     if is_later and looks:
         looks = calls_unread(callee) or any(map(opaque_type, arguments))
     if looks:

@@ -101,8 +101,9 @@ class Outside:
     reaching: the functions from outside that unread code was given (see `outside_reach`); reached:
     the objects that these may change; noted: those of which that has been found; rebound: the
     places of variables that they assign; renewed: the names of attributes that they store, or
-    any, if renews_any; hidden: how many calls there were of code that may change anything outside;
-    tainted: the latest such call, if it, or one before, was given what may vary.
+    any, if renews_any; seen: the arrays that they find; hidden: how many calls there were of code
+    that may change anything outside; tainted: the latest such call, if it, or one before, was given
+    what may vary.
     dependencies: what was resolved, and must be the same at each call.
     leaves: the inputs. integers: those that are lists of integers, with their numbers among the
     leaves. numbers: the numbers among the captures, with the places of their paths; known: the
@@ -138,6 +139,7 @@ class Outside:
     rebound: set[Any] = field(default_factory=set)
     renewed: set[str] = field(default_factory=set)
     renews_any: bool = False
+    seen: dict[int, Any] = field(default_factory=dict)
     hidden: int = 0
     tainted: Value | None = None
     read: set[int] = field(default_factory=set)

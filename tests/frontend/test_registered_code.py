@@ -4,6 +4,7 @@ what these change outside is not taken for unchanged."""
 from __future__ import annotations
 
 import datetime
+import io
 import pickle
 import sqlite3
 import weakref
@@ -344,3 +345,26 @@ def test_functions_that_wait_for_the_end_of_an_object_are_refused() -> None:
         with pytest.raises(UnsupportedError, match="wait until nobody has an object"):
             gs.grad(function)(X)
     np.testing.assert_array_equal(gs.grad(waits_for_another)(X), [1.0] * 3)
+
+
+class _Counting:
+    def __init__(self):
+        self.count, self.text = 0.0, ""
+
+    def write(self, text):
+        self.count += 1.0
+        self.text += text
+
+
+def test_what_is_printed_is_written_by_the_file_it_is_printed_to():
+    file = _Counting()
+
+    def function(x):
+        print("a", {"b": 2}, file=file, sep="-")
+        return np.sum(x) * file.count
+
+    assert gs.grad(function)(np.ones(2)).tolist() == [4.0, 4.0]
+    assert file.text == "a-{'b': 2}\n"
+    text = io.StringIO()
+    gs.grad(lambda x: print([x[0]], {"s": x[1]}, file=text, end="") or x[0])(np.array([1.0, 2.0]))
+    assert text.getvalue() == f"{[np.float64(1.0)]} { ({'s': np.float64(2.0)}) }"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import operator
 import warnings
 from collections.abc import Callable
@@ -11,15 +12,17 @@ import numpy as np
 
 from gradscribe.frontend.containers import out_arguments
 from gradscribe.frontend.containers.shapes import shape_of
-from gradscribe.frontend.kinds.static_values import effect_argument, object_of, value_of
+from gradscribe.frontend.kinds.static_values import object_of, value_of
 from gradscribe.frontend.memory.iterators import taking
 from gradscribe.frontend.opaque import folded_calls, foreign, shown_calls, unknown
 from gradscribe.frontend.prelude import array_changes
+from gradscribe.frontend.prelude.standard_functions import printed
 from gradscribe.frontend.state.handlers import Handler, ObjectsOf, enter, handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances, protocols
 from gradscribe.frontend.structures.indices import as_array, nonzero, open_mesh
-from gradscribe.frontend.values.values import FrontendValue, Static, TupleOf, is_number
+from gradscribe.frontend.structures.run_time_arguments import argument_of
+from gradscribe.frontend.values.values import FrontendValue, ObjectRef, Static, TupleOf, is_number
 from gradscribe.ir.types import INT, Array, Opaque
 from gradscribe.primitives.control import EFFECT
 from gradscribe.primitives.mapping import vectorized
@@ -100,23 +103,50 @@ def _divmod(lowering: Lowering, node: Any, x: FrontendValue, y: FrontendValue, /
     return TupleOf(tuple(parts))
 
 
-def _effect(callee: Any) -> Handler:
-    def handler(
-        lowering: Lowering, node: Any, /, *arguments: FrontendValue, **keywords: Any
-    ) -> Static:
-        items = (*arguments, *keywords.values())
-        is_seen = shown_calls.is_seen(lowering, callee, items)
-        if is_seen or foreign.may_run_kept(lowering, items):
-            unknown.call(lowering, node, callee, arguments, keywords)
-            return Static(None)
-        tree = {
-            "args": tuple(effect_argument(lowering, a) for a in arguments),
-            "keywords": {k: effect_argument(lowering, v) for k, v in keywords.items()},
-        }
-        lowering.emit(EFFECT, tree, callee)
-        return Static(None)
+@handles(print)
+def _print(
+    lowering: Lowering, node: Any, /, *arguments: FrontendValue, **keywords: FrontendValue
+) -> FrontendValue:
+    """`print(…)`: to a file of a class of the user's, by its `write`."""
+    file = keywords.get("file", Static(None))
+    if not instances.is_object(file) or _is_in_memory(file):
+        return _effect(lowering, node, print, arguments, keywords)
+    return lowering.inline(node, printed, (TupleOf(arguments),), keywords)
 
-    return handler
+
+def _is_in_memory(file: FrontendValue) -> bool:
+    """Whether this is a file of Python's own that is a text in memory: nothing of the user's runs
+    where something is written to it."""
+    if not isinstance(file, ObjectRef) or type(file.target) is not io.StringIO:
+        return False
+    return "write" not in vars(file.target)
+
+
+@handles(warnings.warn)
+def _warn(
+    lowering: Lowering, node: Any, /, *arguments: FrontendValue, **keywords: FrontendValue
+) -> FrontendValue:
+    return _effect(lowering, node, warnings.warn, arguments, keywords)
+
+
+def _effect(
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> Static:
+    items = (*arguments, *keywords.values())
+    is_seen = shown_calls.is_seen(lowering, callee, items)
+    if is_seen or foreign.may_run_kept(lowering, items):
+        unknown.call(lowering, node, callee, arguments, keywords)
+        return Static(None)
+    tree = {
+        "args": tuple(argument_of(lowering, a) for a in arguments),
+        "keywords": {k: argument_of(lowering, v) for k, v in keywords.items()},
+    }
+    lowering.emit(EFFECT, tree, callee)
+    return Static(None)
 
 
 def _change_by(function: Callable[..., None]) -> Handler:
@@ -161,6 +191,5 @@ def _known(lowering: Lowering, node: Any, item: FrontendValue, /) -> Static:
     return Static(isinstance(item, Static))
 
 
-enter({callee: _effect(callee) for callee in (print, warnings.warn)})
 enter({callee: _places(callee) for callee in (np.nonzero, np.flatnonzero, np.argwhere)})
 enter({callee: _change_by(own) for callee, own in array_changes.FUNCTIONS.items()})

@@ -11,6 +11,22 @@ import math
 import operator
 from typing import Any
 
+# -- builtins ------------------------------------------------------------------------------------
+
+
+def printed(
+    items: Any, sep: Any = None, end: Any = None, file: Any = None, flush: Any = False
+) -> None:
+    """`print` to a file that is an object."""
+    for position, item in enumerate(items):
+        if position:
+            file.write(" " if sep is None else sep)
+        file.write(str(item))
+    file.write("\n" if end is None else end)
+    if flush:
+        file.flush()
+
+
 # -- heapq ---------------------------------------------------------------------------------------
 
 

@@ -301,3 +301,28 @@ def test_an_ordered_dict_argument_has_its_items_in_their_new_order() -> None:
     assert result.requires_grad
     assert result.item() == 3.0
     assert list(given) == ["b", "a"]
+
+
+class _Keeping:
+    def __init__(self, items):
+        self.items = items
+
+
+def test_what_a_loop_leaves_outside_is_the_list_itself():
+    items, mixed, alike = [1.0, 2.0], [np.float64(0.5), 2.0, 0.5], [0.5, 2.0, 0.5]
+    owner = _Keeping(items)
+
+    def leave(other):
+        def function(x):
+            for _ in range(2):
+                owner.items = other
+            return np.sum(x)
+
+        return function
+
+    gs.grad(leave(alike))(np.ones(2))
+    assert owner.items is alike
+    owner.items = items
+    with pytest.raises(UnsupportedError, match="may be one of several lists"):
+        gs.grad(leave(mixed))(np.ones(2))
+    assert owner.items is items

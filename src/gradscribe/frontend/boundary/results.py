@@ -146,19 +146,23 @@ def held(
 def refuse_joined(
     lowering: Lowering, item: FrontendValue, around: frozenset[Storage] = frozenset()
 ) -> None:
-    """Refuse a container whose items are known one by one, if it may be one from outside: it would
-    be made anew. around: those that hold it."""
+    """Refuse a container that may be one from outside, if the items of either are known one by
+    one: it would be made anew. around: those that hold it."""
     parts, storage = parts_of(item, lowering.contents), getattr(item, "storage", None)
-    if parts is None or storage in around:
+    if storage in around:
         return
-    entered = lowering.outside.entered
-    if storage is not None and not storage.overlaps.isdisjoint(entered.keys() - {storage}):
+    entered, reached = (
+        lowering.outside.entered,
+        frozenset[Storage]() if storage is None else storage.overlaps,
+    )
+    others = [one for one in reached if one in entered and one is not storage]
+    if any(parts is not None or isinstance(entered[one], tuple) for one in others):
         raise UnsupportedError(
             "it may be one of several lists, dicts or objects, which is known at run time only",
             "store it on every path, or a copy of it",
             lowering.builder.location,
         )
-    for part in parts.items:
+    for part in parts.items if parts is not None else ():
         refuse_joined(lowering, part, around if storage is None else around | {storage})
 
 

@@ -368,3 +368,17 @@ def test_what_is_printed_is_written_by_the_file_it_is_printed_to():
     text = io.StringIO()
     gs.grad(lambda x: print([x[0]], {"s": x[1]}, file=text, end="") or x[0])(np.array([1.0, 2.0]))
     assert text.getvalue() == f"{[np.float64(1.0)]} { ({'s': np.float64(2.0)}) }"
+
+
+def test_after_writing_to_a_file_of_python_nothing_is_asked(tmp_path):
+    weights, path = np.ones(2), tmp_path / "log"
+
+    def function(x, path):
+        with open(path, "a") as file:
+            file.write("seen\n")
+        return np.sum(x * weights)
+
+    gradient = gs.grad(function)
+    assert gradient(np.ones(2), str(path)).tolist() == [1.0, 1.0]
+    assert path.read_text() == "seen\n"
+    assert "is_unchanged" not in gradient.source

@@ -273,7 +273,7 @@ CHECK = Primitive(
 """Refuses a run in which the condition does not hold, with an error of this class: the compiler has
 taken it to. No handler of the program takes that for an exception of its own."""
 
-ENTER = Primitive("enter", _effect_type, signature("args", "keywords"), effect=True)
+ENTER = Primitive("enter", _effect_type, signature("args", "keywords", "type"), effect=True)
 """Begins a `with` block: the manager is `callee(*args, **keywords)`, or, without callee, the one
 argument. The result is what the manager hands out (`as`). An EXIT in the same block ends it."""
 

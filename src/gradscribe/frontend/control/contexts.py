@@ -8,6 +8,7 @@ that they mean to compiled code.
 from __future__ import annotations
 
 import contextlib
+import io
 import sys
 import warnings
 from collections.abc import Callable
@@ -28,10 +29,10 @@ from gradscribe.frontend.state.handlers import Handler, handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.instances import Object, class_of, is_object
 from gradscribe.frontend.structures.run_time_arguments import argument_of
-from gradscribe.frontend.values.values import FrontendValue, Manager, Static
+from gradscribe.frontend.values.values import FrontendValue, Manager, Static, opaque_type
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import probe
-from gradscribe.ir.types import Array, is_differentiable
+from gradscribe.ir.types import Array, Opaque, is_differentiable
 from gradscribe.primitives.control import ENTER, EXIT, RESUMED
 
 _NO_MANAGER = TypeError if sys.version_info >= (3, 11) else AttributeError
@@ -87,7 +88,9 @@ def _kept(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
     arguments = tuple(argument_of(lowering, a) for a in manager.arguments)
     keywords = {k: argument_of(lowering, v) for k, v in manager.keywords.items()}
     tree = {"args": arguments, "keywords": keywords}
-    handed_out = lowering.emit(ENTER, tree, manager.callee)
+    is_file = _TEXT_FILE in map(opaque_type, manager.arguments)  # which hands out itself
+    type_ = _TEXT_FILE if is_file else Opaque()
+    handed_out = lowering.emit(ENTER, {**tree, "type": type_}, manager.callee)
     runs_code = any(managed.is_of_generator(lowering, item) for item in manager.arguments)
     if runs_code:
         outside_state.after_call(lowering, _ENTERING, handed_out, manager.arguments)
@@ -104,6 +107,7 @@ def _kept(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
             outside_state.ask_again(lowering, _LEAVING)
 
 
+_TEXT_FILE = Opaque(io.TextIOWrapper)
 _ENTERING, _LEAVING = "entering this manager", "leaving this manager"
 
 

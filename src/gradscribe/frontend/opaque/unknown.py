@@ -9,6 +9,7 @@ refused when the function is differentiated.
 
 from __future__ import annotations
 
+import io
 import operator
 import sys
 import time
@@ -142,7 +143,7 @@ def call(
             return trial_calls.made(lowering, result, sample)
     cls = callee if isinstance(callee, type) else None
     type_ = RESULTS.get(callee) or CONVERSIONS.get(callee) or _of_scipy(callee, keywords)
-    type_ = type_ or Opaque(cls)
+    type_ = type_ or Opaque(io.TextIOWrapper if _is_text_file(callee, arguments, keywords) else cls)
     is_leading = node is not lowering.statement.discarded and foreign.leads(type_, contract)
     if not contract.is_pure or calls_back or is_leading:
         return foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
@@ -173,6 +174,15 @@ _PLAIN = frozenset(
     *("limit", "points", "weight", "wvar", "wopts", "maxp1", "limlst"),
 }
 """Options that do not add to what is returned."""
+
+
+def _is_text_file(
+    callee: Any, arguments: tuple[FrontendValue, ...], keywords: Mapping[str, FrontendValue]
+) -> bool:
+    """Whether this opens a file of Python's own that holds a text."""
+    mode = keywords.get("mode", arguments[1] if len(arguments) > 1 else Static("r"))
+    how = mode.value if callee is open and isinstance(mode, Static) else None
+    return isinstance(how, str) and "b" not in how
 
 
 def _refuse_by_name(lowering: Lowering, node: Any, callee: Any, name: str) -> None:

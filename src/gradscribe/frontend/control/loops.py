@@ -2,6 +2,7 @@
 
 Loops over structures of known items are unrolled; ranges, arrays and lists never are, unless
 they are short and their iterations have nothing in common. A first iteration may be taken apart.
+What stays a loop, with its `else`, is lowered by `loop_operation`.
 """
 
 from __future__ import annotations

@@ -382,3 +382,24 @@ def test_after_writing_to_a_file_of_python_nothing_is_asked(tmp_path):
     assert gradient(np.ones(2), str(path)).tolist() == [1.0, 1.0]
     assert path.read_text() == "seen\n"
     assert "is_unchanged" not in gradient.source
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_was_read_before_such_a_call_is_differentiated_in_all_modes(times):
+    weights, database = np.array([2.0, 3.0]), sqlite3.connect(":memory:")
+
+    def function(x):
+        total = 0.0
+        scaled = weights * x
+        for _ in range(times):
+            total = total + np.sum(scaled * x)
+            database.execute("select ?", (float(total),))
+        return total
+
+    x = np.array([0.5, -1.0])
+    assert gs.grad(function)(x).tolist() == (2 * times * weights * x).tolist()
+    assert gs.jvp(function, (x,), (x,))[1] == np.sum(2 * times * weights * x * x)
+    tensor = gs.tensor(x, requires_grad=True)
+    gs.differentiable(function)(tensor).backward()
+    assert tensor.grad.tolist() == (2 * times * weights * x).tolist()
+    assert weights.tolist() == [2.0, 3.0]

@@ -30,6 +30,7 @@ from gradscribe.frontend.interface import (
     Step,
 )
 from gradscribe.frontend.kinds.trees import Contents, parts_of
+from gradscribe.frontend.memory import outside_state
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     Cell,
@@ -194,7 +195,7 @@ def _refuse_changed(lowering: Lowering, found: Iterable[Storage]) -> None:
     stored to: what is left is the value that it had."""
     entered = lowering.outside.entered
     for one in found:
-        if one in entered and lowering.contents.get(one, entered[one]) is not entered[one]:
+        if one in entered and not outside_state.is_as_found(lowering, one, entered[one]):
             raise UnsupportedError(
                 f"what this function leaves outside may be `{one.name}`, which it stores to",
                 "leave a copy there",
@@ -209,7 +210,8 @@ def _changes(
     are in the frontend."""
     for item in given:
         contents = lowering.contents[item.storage]
-        if contents is item.contents and item.storage not in lowering.changes.stored:
+        is_as_found = outside_state.is_as_found(lowering, item.storage, item.contents)
+        if is_as_found and item.storage not in lowering.changes.stored:
             continue
         if isinstance(contents, Value):
             rearranged = item.storage in lowering.changes.rearranged

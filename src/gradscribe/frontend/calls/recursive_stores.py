@@ -109,7 +109,7 @@ class Stores:
             now, name = self._lowering.contents.get(storage), storage.name
             roots = self._lowering.changes.roots
             others = [other for other in roots if may_overlap(storage, other)]
-            if not others and outside_state.is_as_found(self._lowering, now, before):
+            if not others and outside_state.is_as_found(self._lowering, storage, before):
                 continue
             found = self._leaves_left(before, now)
             if found is None or any(other is not storage for other in others):

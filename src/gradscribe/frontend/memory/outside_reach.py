@@ -19,7 +19,7 @@ import numpy as np
 
 from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.kinds.trees import parts_of
-from gradscribe.frontend.memory import outside
+from gradscribe.frontend.memory import outside, outside_state
 from gradscribe.frontend.memory.outside_functions import (
     NOT_CHANGED,
     Held,
@@ -212,7 +212,7 @@ def refuse_pending(lowering: Lowering) -> None:
         return
     functions = list(found.reaching.values())
     for storage, before in found.entered.items():
-        if lowering.contents.get(storage, before) is before:
+        if outside_state.is_as_found(lowering, storage, before):
             continue
         names, target = {storage.name}, None
         if isinstance(storage, Cell):

@@ -32,6 +32,7 @@ from gradscribe.frontend.state.dependencies import is_library
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import FrontendValue, Held, Storage
 from gradscribe.ir.core import Value
+from gradscribe.ir.flow import sources
 from gradscribe.ir.types import BOOL, Array, Sequence
 from gradscribe.primitives.control import EFFECT, WRITTEN
 from gradscribe.primitives.outside_state import IS_UNCHANGED
@@ -77,7 +78,8 @@ def link(lowering: Lowering, storages: Iterable[Storage]) -> None:
         if not lowering.builder.is_made(call):
             outside.refuse_changed(lowering, storage.name)
         tree = {"x": held, "call": call}
-        contents[storage] = lowering.plain(WRITTEN, tree, name=storage.name)
+        contents[storage] = made = lowering.plain(WRITTEN, tree, name=storage.name)
+        lowering.outside.linked.add(made)
 
 
 def ask(lowering: Lowering) -> None:
@@ -116,14 +118,28 @@ def refuse_pending(lowering: Lowering, node: Any, name: str, given: Collection[S
             )
 
 
-def is_as_found(lowering: Lowering, contents: Held | None, before: Held) -> bool:
-    """Whether this is what was in memory from outside, which calls have not changed."""
-    while isinstance(contents, Value) and contents is not before:
+def is_as_found(lowering: Lowering, storage: Storage, before: Held) -> bool:
+    """Whether memory from outside holds what it held before, on all paths: by `link`, too."""
+    found, seen = lowering.outside, set[Value]()
+    changed = lowering.changes.stored | lowering.changes.roots
+    pending = [lowering.contents.get(storage, before)]
+    while pending:
+        contents = pending.pop()
+        if contents is before:
+            continue
+        if not isinstance(contents, Value) or storage in changed:
+            return False
+        if contents in seen:
+            continue
+        seen.add(contents)
         made = lowering.builder.definition(contents)
-        if made is None or made.primitive is not WRITTEN:
-            break
-        contents = made.operands[0]
-    return contents is before
+        if made is not None and contents in found.linked:
+            pending.append(made.operands[0])
+        elif made is not None and made.regions:
+            pending += sources(made, contents)
+        elif made is not None or not found.linked:  # else what a loop carries
+            return False
+    return True
 
 
 def _said(storage: Storage) -> str:
@@ -132,5 +148,5 @@ def _said(storage: Storage) -> str:
 
 def _pending(lowering: Lowering) -> Iterator[Storage]:
     for storage, before in lowering.outside.entered.items():
-        if not is_as_found(lowering, lowering.contents.get(storage, before), before):
+        if not is_as_found(lowering, storage, before):
             yield storage

@@ -12,6 +12,7 @@ from typing import Any
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.interface import AccessPath
+from gradscribe.frontend.memory import outside_state
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import FrontendValue
@@ -47,7 +48,8 @@ def check(lowering: Lowering) -> None:
     places = [
         place
         for storage, place in cached.read.items()
-        if storage in outside.entered and lowering.contents[storage] is not outside.entered[storage]
+        if storage in outside.entered
+        and not outside_state.is_as_found(lowering, storage, outside.entered[storage])
     ]
     places += [cached.attributes[n] for _, n in outside.fields if n in cached.attributes]
     if places:

@@ -103,7 +103,7 @@ class Outside:
     places of variables that they assign; renewed: the names of attributes that they store, or
     any, if renews_any; seen: the arrays that they find; hidden: how many calls there were of code
     that may change anything outside; tainted: the latest such call, if it, or one before, was given
-    what may vary.
+    what may vary; linked: the values that depend on such a call for no other reason.
     dependencies: what was resolved, and must be the same at each call.
     leaves: the inputs. integers: those that are lists of integers, with their numbers among the
     leaves. numbers: the numbers among the captures, with the places of their paths; known: the
@@ -142,6 +142,7 @@ class Outside:
     seen: dict[int, Any] = field(default_factory=dict)
     hidden: int = 0
     tainted: Value | None = None
+    linked: set[Value] = field(default_factory=set)
     read: set[int] = field(default_factory=set)
     containers: dict[Storage, ObjectRef] = field(default_factory=dict)
     as_objects: bool = False

@@ -259,9 +259,11 @@ def _array(
         for name in _OF_ARRAYS & keywords.keys()
     }
     rest = {name: item for name, item in keywords.items() if name not in given}
-    copy = given.get("copy", callee is np.array)
-    is_copy = copy is np._CopyMode.ALWAYS if isinstance(copy, np._CopyMode) else bool(copy)
-    is_never = copy is np._CopyMode.NEVER or ("copy" in given and copy is not None and not is_copy)
+    copy = given.get("copy", True if callee is np.array else None)
+    if not isinstance(copy, np._CopyMode):
+        modes = np._CopyMode.ALWAYS, np._CopyMode.NEVER
+        copy = np._CopyMode.IF_NEEDED if copy is None else modes[not copy]
+    is_copy, is_never = copy is np._CopyMode.ALWAYS, copy is np._CopyMode.NEVER
     result = lowering.call(node, Static(np.array if is_copy else np.asarray), arguments, rest)
     if is_never and not _is_view_of(result, arguments[0]):
         what = "Unable to avoid copy while creating an array as requested."

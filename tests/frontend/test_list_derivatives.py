@@ -289,3 +289,12 @@ def test_the_tangent_of_a_list_that_stays_empty_has_its_shape() -> None:
         value, tangent = gs.jvp(rows_of, (x3, n), (np.ones(3), 0))
         np.testing.assert_array_equal(value, rows_of(x3, n))
         np.testing.assert_array_equal(tangent, rows_of(np.ones(3), n))
+
+
+def test_tangents_of_arrays_without_axes_are_such_arrays():
+    def function(x):
+        matrix = np.outer(x, x) + np.eye(4)
+        first, second = [np.tensordot(matrix, matrix) for _ in range(2)]
+        return first + second
+
+    check(function, np.arange(4.0))

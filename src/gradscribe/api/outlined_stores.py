@@ -27,6 +27,7 @@ from gradscribe.frontend.values.values import (
     Unbound,
 )
 from gradscribe.ir.core import Block, SliceOf, Value
+from gradscribe.ir.probing import module_of_class
 
 Renew = Callable[[Value], Value]
 
@@ -127,7 +128,7 @@ def _renewed(lowering: Lowering, node: Any, item: Any, of: Renew) -> Any:
         return item.with_parts(renewed(item.parts))
     if isinstance(item, Either):
         return Either(of(item.flag), renewed(item.first), renewed(item.second))
-    if isinstance(item, _KNOWN) or not type(item).__module__.startswith("gradscribe"):
+    if isinstance(item, _KNOWN) or not module_of_class(type(item)).startswith("gradscribe"):
         return item
     return lowering.unsupported(
         node,

@@ -26,7 +26,7 @@ import numpy as np
 
 from gradscribe.errors import GradscribeError
 from gradscribe.ir.core import Operand, SliceOf
-from gradscribe.ir.probing import plain_number, probe
+from gradscribe.ir.probing import module_of_class, plain_number, probe
 
 _serial = itertools.count(1)
 _LITERALS = frozenset({type(None), bool, int, str, type(Ellipsis)})
@@ -118,7 +118,7 @@ def _text(tree: Any, namespace: dict[str, Any]) -> str:
         return f"complex({_text(tree.real, namespace)}, {_text(tree.imag, namespace)})"
     if type(tree) in (float, complex):
         return repr(tree)
-    if type(tree).__module__ == "numpy" and isinstance(tree, (np.number, np.bool_)):
+    if module_of_class(type(tree)) == "numpy" and isinstance(tree, (np.number, np.bool_)):
         cls = type(tree)
         namespace[cls.__name__] = cls
         return f"{cls.__name__}({_text(tree.item(), namespace)})"

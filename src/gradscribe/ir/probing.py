@@ -85,9 +85,16 @@ def derived_number(value: Any) -> str | None:
     cls = type(value)
     if not issubclass(cls, _NUMBERS) or (issubclass(cls, enum.Enum) and redefined(cls) is None):
         return None
-    if cls in _NUMBERS or cls is bool or is_library_module(cls.__module__):
+    if cls in _NUMBERS or cls is bool or is_library_module(module_of_class(cls)):
         return None
     return next(kind.__name__ for kind in _NUMBERS if issubclass(cls, kind))
+
+
+def module_of_class(cls: type) -> str:
+    """The name of the module that a class is of; "" of one that tells none, as those of arrays that
+    ctypes makes."""
+    module = probe(cls, "__module__")
+    return module if isinstance(module, str) else ""
 
 
 def plain_number(value: Any) -> Any:
@@ -97,7 +104,7 @@ def plain_number(value: Any) -> Any:
     if cls in _PLAIN or not issubclass(cls, _NUMBERS_OF_ANY):
         return value
     if issubclass(cls, np.generic):
-        return value if cls.__module__ == "numpy" else value.dtype.type(value)
+        return value if module_of_class(cls) == "numpy" else value.dtype.type(value)
     return next(kind for kind in _NUMBERS if issubclass(cls, kind)).__pos__(value)
 
 

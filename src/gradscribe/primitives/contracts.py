@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import module_of_class, probe
 from gradscribe.primitives.contract_kinds import (
     CALLED_BACK,
     COMPUTES,
@@ -114,7 +114,7 @@ def _of_function(callee: Any) -> Row:
         return Row("", COMPUTES)
     if isinstance(callee, operator.attrgetter | operator.itemgetter):
         return Row("", LEADS)
-    kind = (type(callee).__module__, type(callee).__qualname__)
+    kind = (module_of_class(type(callee)), type(callee).__qualname__)
     if kind in _FORTRAN:
         return Row("", _documented(callee))
     if kind in _TRANSIENT:
@@ -128,7 +128,7 @@ def _of_function(callee: Any) -> Row:
 
 
 def _of_method(cls: type, name: str) -> Row:
-    if name == "__call__" and (cls.__module__, cls.__qualname__) in _TRANSIENT:
+    if name == "__call__" and (module_of_class(cls), cls.__qualname__) in _TRANSIENT:
         return Row("", TRANSIENT)
     owner = next((base for base in cls.__mro__ if name in vars(base)), None)
     if owner is None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.ir.probing import is_library_module, probe
+from gradscribe.ir.probing import is_library_module, module_of_class, probe
 from gradscribe.primitives.contract_kinds import SHOWN, STREAM
 from gradscribe.primitives.static import static
 
@@ -47,7 +47,7 @@ def _parts(logger: logging.Logger | None) -> Iterator[Any]:
 
 def _is_standard(part: Any) -> bool:
     is_own = _METHODS.isdisjoint(probe(part, "__dict__") or {})
-    return part is None or (type(part).__module__ in _MODULES and is_own)
+    return part is None or (module_of_class(type(part)) in _MODULES and is_own)
 
 
 _METHODS = frozenset({"emit", "filter", "format", "handle", "process"})
@@ -98,7 +98,7 @@ def _held(value: Any) -> Any:
         return [*map(id, value)]
     if isinstance(value, dict):
         return [(id(key), id(item)) for key, item in value.items()]
-    is_object = not is_library_module(type(value).__module__) and not isinstance(value, type)
+    is_object = not is_library_module(module_of_class(type(value))) and not isinstance(value, type)
     return _held(probe(value, "__dict__")) if is_object else None
 
 

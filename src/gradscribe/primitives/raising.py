@@ -14,7 +14,7 @@ import numpy as np
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import CALL, IF, Block, Method, Operation, walk
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import module_of_class, probe
 from gradscribe.ir.types import Scalar, is_integer
 from gradscribe.primitives import control, functions, indexing
 
@@ -231,7 +231,7 @@ def _is_of_libraries(callee: Any) -> bool:
 
 def _module_of(callee: Any) -> str:
     """The package of what is called."""
-    module: str = probe(callee, "__module__") or type(callee).__module__
+    module: str = probe(callee, "__module__") or module_of_class(type(callee))
     return module.partition(".")[0]
 
 

@@ -8,7 +8,7 @@ import collections
 import types
 from typing import Any
 
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import module_of_class, probe
 
 _ITEMS: dict[Any, Any] = {}
 _ONE_WAY: list[Any] = [(), "", "\u00e9", b"", bytearray(), set(), memoryview(b""), range(1 << 70)]
@@ -30,7 +30,7 @@ def module_of(function: Any) -> str:
     module, owner = probe(function, "__module__"), probe(function, "__self__")
     if module is None:
         cls = type(function if owner is None else owner)
-        if owner is not None and cls.__module__ == "builtins" and cls not in _KNOWN:
+        if owner is not None and module_of_class(cls) == "builtins" and cls not in _KNOWN:
             return ""
-        module = cls.__module__
-    return module if isinstance(module, str) else str(type(function).__module__)
+        module = module_of_class(cls)
+    return module if isinstance(module, str) else module_of_class(type(function))

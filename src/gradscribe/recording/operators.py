@@ -14,7 +14,7 @@ import numpy as np
 from gradscribe.frontend.structures import protocols
 from gradscribe.ir.deferring import asks_right_operand
 from gradscribe.ir.overlaps import copied
-from gradscribe.ir.probing import in_class
+from gradscribe.ir.probing import in_class, module_of_class
 from gradscribe.recording import operations, protocol, stores
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber
 from gradscribe.recording.levels import plain
@@ -50,7 +50,7 @@ def _not_computed(name: str, function: Any, self: Recorded, other: Any) -> Any:
     """`NotImplemented`, by which Python asks the right operand; refused where NumPy does not."""
     present = plain(self._present())
     own = in_class(type(other), name)
-    is_of_python = type(other).__module__ == "builtins"  # a text knows no numbers
+    is_of_python = module_of_class(type(other)) == "builtins"  # a text knows no numbers
     is_of_numpy = isinstance(present, (np.ndarray, np.generic))
     if is_of_python and is_of_numpy:
         function(present, other)  # raises what NumPy raises of it

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.compiler.observing import HANDING_ON
-from gradscribe.ir.probing import has, is_a, probe
+from gradscribe.ir.probing import has, is_a, module_of_class, probe
 from gradscribe.recording import builtin_types
 from gradscribe.recording.arrays import is_recorded
 from gradscribe.recording.levels import TOLD, refuse_told, tell, values_in
@@ -183,6 +183,6 @@ _OPEN = frozenset({"builtins", "collections", "numpy"})
 
 def _is_opaque(cls: type) -> bool:
     """Whether objects of a class may hold what is not seen: it is one of an extension in C."""
-    if str(cls.__module__).partition(".")[0] in _OPEN:
+    if module_of_class(cls).partition(".")[0] in _OPEN:
         return False
     return not any(type(own) is types.FunctionType for own in vars(cls).values())

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import GradscribeError, NoDerivativeError
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import module_of_class, probe
 from gradscribe.recording import builtin_types, exits, operations, texts, unread
 from gradscribe.recording.arrays import RecordedArray, holds_active, is_active
 from gradscribe.recording.levels import refused
@@ -72,7 +72,7 @@ _INNOCENT = frozenset(
 
 def is_innocent(function: Callee) -> bool:
     """Whether a callee that is not followed has no use for the memory of arrays."""
-    if type(function).__module__ == "builtins" and type(function) not in _KINDS:
+    if module_of_class(type(function)) == "builtins" and type(function) not in _KINDS:
         return False  # of code that has not said which module it is in, as Fortran's
     owner = probe(function, "__self__")
     if any(kind in (memoryview, bytes, bytearray) for kind in _kinds_of(function, owner)):

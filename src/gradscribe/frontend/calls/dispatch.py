@@ -56,7 +56,7 @@ from gradscribe.frontend.values.values import (
 )
 from gradscribe.ir.core import Value
 from gradscribe.ir.generators import made_by
-from gradscribe.ir.probing import in_class, probe, redefined
+from gradscribe.ir.probing import in_class, module_of_class, probe, redefined
 from gradscribe.ir.types import Array, Opaque
 from gradscribe.primitives import optional
 from gradscribe.primitives.contract_kinds import UNKNOWN
@@ -415,4 +415,4 @@ def _own_constructor(cls: type) -> str | None:
 
 
 def _is_frontend(item: FrontendValue) -> bool:
-    return type(item).__module__.startswith("gradscribe.")
+    return module_of_class(type(item)).startswith("gradscribe.")

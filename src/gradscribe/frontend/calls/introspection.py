@@ -35,7 +35,7 @@ from gradscribe.frontend.values.values import (
     is_number,
 )
 from gradscribe.ir.core import Value
-from gradscribe.ir.probing import has, in_class
+from gradscribe.ir.probing import has, in_class, module_of_class
 from gradscribe.ir.types import BOOL, Opaque, Scalar
 from gradscribe.primitives.static import is_integer
 from gradscribe.primitives.users_code import is_computed_in_c
@@ -146,7 +146,7 @@ def refuse_other_class(lowering: Lowering, node: Any, item: FrontendValue) -> No
 
 def _is_usual(cls: type) -> bool:
     """Whether a class is made by one of the standard library, which asks for base classes."""
-    return type(cls).__module__.partition(".")[0] in ("abc", "enum", "typing", "builtins")
+    return module_of_class(type(cls)).partition(".")[0] in ("abc", "enum", "typing", "builtins")
 
 
 def refuse_of_derived(lowering: Lowering, node: Any, owner: FrontendValue, name: str) -> None:

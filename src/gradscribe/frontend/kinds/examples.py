@@ -28,6 +28,7 @@ from gradscribe.frontend.values.values import (
     TupleOf,
 )
 from gradscribe.ir.core import SliceOf, Value
+from gradscribe.ir.probing import module_of_class
 from gradscribe.ir.types import Array, Scalar, Type
 
 _NUMBERS = (bool, int, float, complex, np.generic)
@@ -110,7 +111,7 @@ class Examples:
         if isinstance(value, types.ModuleType):
             return _module_like(value)
         home = value if isinstance(value, type) else type(value)
-        if isinstance(value, (*_PLAIN, type)) and home.__module__ in ("builtins", "numpy"):
+        if isinstance(value, (*_PLAIN, type)) and module_of_class(home) in ("builtins", "numpy"):
             return value
         raise UnknownError
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.values.values import ObjectRef, Static
+from gradscribe.ir.probing import module_of_class
 
 Part: TypeAlias = (
     "Slot | Absent | Known | Outside | Kept | Instance | Again | Container | Method | Partial"
@@ -133,7 +134,7 @@ def _without(part: Any, numbers: frozenset[int]) -> Any:
         return part.wrapped
     if isinstance(part, Kept) and part.number in numbers:
         return part.number
-    if type(part).__module__ != __name__:
+    if module_of_class(type(part)) != __name__:
         return part
     compared = (field.name for field in fields(part) if field.compare)
     return (type(part), *(_without(getattr(part, name), numbers) for name in compared))

@@ -24,7 +24,7 @@ from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.syntax.source import source_of
 from gradscribe.frontend.values.values import PLAIN_NUMBERS
-from gradscribe.ir.probing import COMPILERS, codes_in, has, is_a, probe
+from gradscribe.ir.probing import COMPILERS, codes_in, has, is_a, module_of_class, probe
 
 NOT_CHANGED = (*PLAIN_NUMBERS, str, bytes, tuple, frozenset, type(None), types.ModuleType)
 
@@ -135,7 +135,7 @@ def _is_apart(held: Any) -> bool:
 def _is_of_compiler(held: Any) -> bool:
     """Whether it is a compiler's own, or what that has made of a function of the user's."""
     is_code = is_a(held, (type, types.FunctionType))
-    module = held.__module__ if is_code else type(held).__module__
+    module = held.__module__ if is_code else module_of_class(type(held))
     return str(module).partition(".")[0] in COMPILERS
 
 

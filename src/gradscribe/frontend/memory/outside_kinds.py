@@ -14,7 +14,7 @@ import numpy as np
 
 from gradscribe.frontend.values.values import PLAIN_NUMBERS
 from gradscribe.ir.generators import RandomGenerator
-from gradscribe.ir.probing import has, is_dataclass, probe, redefined
+from gradscribe.ir.probing import has, is_dataclass, module_of_class, probe, redefined
 from gradscribe.ir.trees import flatten
 
 RESOLVED = (
@@ -57,7 +57,7 @@ _MARKS = ("__gradscribe_function__", "__gradscribe_primitive__", "__gradscribe_t
 
 def is_of_scipy(value: Any) -> bool:
     """Whether this is an object of SciPy's that is called: a distribution, a transform."""
-    modules = (probe(value, "__module__") or "", type(value).__module__)
+    modules = (probe(value, "__module__") or "", module_of_class(type(value)))
     return callable(value) and any(module.partition(".")[0] == "scipy" for module in modules)
 
 

@@ -27,7 +27,7 @@ from gradscribe.frontend.state.dependencies import is_library
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Storage
 from gradscribe.ir.core import Value
-from gradscribe.ir.probing import is_a, probe
+from gradscribe.ir.probing import is_a, module_of_class, probe
 
 _MOST = 5_000
 """So many objects are followed; what leads to more may lead to any."""
@@ -110,7 +110,7 @@ def _bounds(item: Any) -> tuple[int, int] | None:
     if is_a(item, _OF_CTYPES):
         start = ctypes.addressof(item)
         return start, start + ctypes.sizeof(item)
-    if type(item).__module__ == "_cffi_backend":
+    if module_of_class(type(item)) == "_cffi_backend":
         return _bounds_of_cffi(item)
     with suppress(TypeError, ValueError, BufferError):
         array = item if is_a(item, np.ndarray) else np.asarray(memoryview(item))
@@ -172,14 +172,14 @@ _POINTERS = frozenset("PzZ")
 def _points_anywhere(item: Any) -> bool:
     """Whether an object may point to memory of which nothing is known."""
     cls = type(item)
-    if cls.__module__ == "_cffi_backend":
+    if module_of_class(cls) == "_cffi_backend":
         return _is_pointer_of_cffi(item)
     is_pointer = is_a(item, ctypes._Pointer) or (
         is_a(item, ctypes._SimpleCData) and cls._type_ in _POINTERS and item.value is not None
     )
     if is_pointer:
         return not item._objects and not probe(item, "__dict__")
-    if is_a(item, _OF_CTYPES) or cls.__module__.partition(".")[0] in _KNOWN:
+    if is_a(item, _OF_CTYPES) or module_of_class(cls).partition(".")[0] in _KNOWN:
         return False
     return not callable(item) and not _is_of_python(cls)
 

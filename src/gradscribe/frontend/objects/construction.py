@@ -11,7 +11,7 @@ from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.class_attributes import depend_on_class
 from gradscribe.frontend.structures.instances import Object, new_instance, set_attribute
 from gradscribe.frontend.values.values import FrontendValue, InstanceRef, Static
-from gradscribe.ir.probing import in_class, probe
+from gradscribe.ir.probing import in_class, module_of_class, probe
 
 
 def can_instantiate(cls: Any) -> bool:
@@ -21,7 +21,7 @@ def can_instantiate(cls: Any) -> bool:
     if not isinstance(cls, type) or type(cls).__call__ is not type.__call__:
         return False
     is_heap_type, new = bool(cls.__flags__ & (1 << 9)), probe(cls, "__new__")
-    return is_heap_type and new is object.__new__ and cls.__module__ != "builtins"
+    return is_heap_type and new is object.__new__ and module_of_class(cls) != "builtins"
 
 
 def instantiate(

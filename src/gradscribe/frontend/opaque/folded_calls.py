@@ -20,7 +20,7 @@ from gradscribe.frontend.memory import outside, sequences
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances
 from gradscribe.frontend.values.values import FrontendValue, ListRef, Static, TupleOf
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import module_of_class, probe
 from gradscribe.primitives.codec_names import other_codec
 from gradscribe.primitives.contracts import contract_of
 
@@ -39,7 +39,7 @@ def module_of(callee: Any) -> str:
     """The name of the top-level module that a callable belongs to."""
     module = probe(callee, "__module__")
     if module is None and isinstance(callee, types.BuiltinFunctionType):
-        module = type(callee.__self__).__module__
+        module = module_of_class(type(callee.__self__))
     return (module or "").partition(".")[0]
 
 

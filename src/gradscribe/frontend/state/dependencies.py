@@ -28,7 +28,8 @@ def is_library(owner: Any) -> bool:
     of the function that is compiled: its attributes do not change."""
     if isinstance(owner, type) and owner in LOCAL_CLASSES:
         return all(map(is_library, owner.__mro__[1:]))
-    name = owner.__name__ if isinstance(owner, types.ModuleType) else owner.__module__
+    is_module = isinstance(owner, types.ModuleType)
+    name = owner.__name__ if is_module else probe(owner, "__module__")
     return is_library_module(name)
 
 

@@ -322,6 +322,9 @@ class Tangent:
                 operands = list(operation.operands)
                 operands[position] = self._tangents[value]
                 total = self._sum(total, self._same(operation, tuple(operands)))
+        if total is not None and isinstance(operation.result.type, Array):
+            is_number = isinstance(total.type, Scalar)  # the sum of arrays without axes is one
+            return call(self.builder, np.asarray, total) if is_number else total
         return total
 
     def _same(self, operation: Operation, operands: tuple[Value, ...]) -> Value:

@@ -39,13 +39,14 @@ def check(
     arguments: tuple[FrontendValue, ...],
     keywords: dict[str, FrontendValue],
 ) -> None:
-    """Say that Python raises a TypeError, where the arguments do not fit; refuse those that the
-    handler does not take."""
+    """Say that Python raises a TypeError, where the arguments do not fit, as far as Python tells
+    what does; refuse those that the handler does not take."""
     name = getattr(callee, "__name__", "this function")
     is_method = hasattr(callee, "__objclass__")
     signature, taken = _signature(callee), _parameters(handler)
     try:
-        (signature or taken).bind(*arguments, **keywords)
+        if signature is not None:
+            signature.bind(*arguments, **keywords)
     except TypeError as error:
         lowering.raises(node, TypeError(f"{name}(): {error}"))
     try:

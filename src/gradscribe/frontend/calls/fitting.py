@@ -13,11 +13,11 @@ from gradscribe.frontend.values.values import FrontendValue
 
 
 @functools.cache
-def _signature(callee: Any) -> inspect.Signature | None:
-    """That of a function, as far as Python tells it."""
+def _signature(callee: Any, handler: Handler) -> inspect.Signature | None:
+    """That of a function, as far as Python tells it; of our own, what its handler takes."""
     module = getattr(callee, "__module__", None) or getattr(callee, "__objclass__", type).__module__
     if module.partition(".")[0] == "gradscribe":
-        return None
+        return _parameters(handler)
     try:
         return inspect.signature(callee)
     except (TypeError, ValueError):
@@ -43,7 +43,7 @@ def check(
     what does; refuse those that the handler does not take."""
     name = getattr(callee, "__name__", "this function")
     is_method = hasattr(callee, "__objclass__")
-    signature, taken = _signature(callee), _parameters(handler)
+    signature, taken = _signature(callee, handler), _parameters(handler)
     try:
         if signature is not None:
             signature.bind(*arguments, **keywords)

@@ -83,7 +83,7 @@ FUNCTIONS: tuple[Row, ...] = (
         digitize dstack ediff1d einsum_path extract eye flatnonzero
         format_float_positional format_float_scientific fromstring full full_like geomspace
         gradient hamming hanning histogramdd hstack i0 identity indices inner insert interp
-        intersect1d isclose iscomplex isdtype isfortran isin isreal
+        intersect1d isclose iscomplex iscomplexobj isdtype isfortran isin isreal isrealobj
         issubdtype kaiser kron lexsort linspace logspace meshgrid min_scalar_type
         nan_to_num ndim nonzero ones ones_like packbits pad partition poly polyadd polydiv polyfit
         polymul polysub polyval promote_types ravel_multi_index repeat resize result_type roll

@@ -981,3 +981,13 @@ def test_the_default_dtype_is_read_at_each_call():
         assert f(x)[0].dtype == gs.float32
     finally:
         gs.set_default_dtype(gs.float64)
+
+
+def test_methods_of_arrays_are_none_of_tensors():
+    @gs.differentiable
+    def f(x):
+        return np.sum(np.ndarray.copy(x))
+
+    with pytest.raises(TypeError, match="takes no 'Tensor'"):
+        f(gs.tensor([1.0, 2.0], requires_grad=True))
+    assert gs.grad(f)(np.ones(2)).tolist() == [1.0, 1.0]

@@ -25,6 +25,7 @@ from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.kinds import static_values, varying
 from gradscribe.frontend.kinds.raised import call_as_python, make_iterator
 from gradscribe.frontend.kinds.static_values import stands_for
+from gradscribe.frontend.kinds.tensors import is_tensor
 from gradscribe.frontend.memory import iterators, outside, outside_reach
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.objects import construction
@@ -172,6 +173,9 @@ def _call_object(
         return unknown.emit(lowering, callee, arguments, keywords, Opaque(made))
     if isinstance(callee, _DESCRIPTORS) and callee.__objclass__ in _UNBOUND:
         receiver, *rest = arguments
+        if callee.__objclass__ is np.ndarray and is_tensor(lowering, receiver):
+            what = f"{callee.__name__!r} of 'numpy.ndarray' takes no 'Tensor'"
+            return lowering.raises(node, TypeError(what))
         return call(lowering, node, BoundMethod(receiver, callee.__name__), tuple(rest), keywords)
     optional.enter_imported()
     try:

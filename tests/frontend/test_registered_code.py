@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import logging
 import pickle
 import sqlite3
 import weakref
@@ -403,3 +404,24 @@ def test_what_was_read_before_such_a_call_is_differentiated_in_all_modes(times):
     gs.differentiable(function)(tensor).backward()
     assert tensor.grad.tolist() == (2 * times * weights * x).tolist()
     assert weights.tolist() == [2.0, 3.0]
+
+
+def test_what_a_handler_gives_to_such_code_may_be_what_is_read():
+    weights, database = np.array([2.0, 3.0]), sqlite3.connect(":memory:")
+    database.create_function("store", 1, lambda number: weights.__setitem__(0, number) or 1.0)
+
+    class Storing(logging.Handler):
+        def emit(self, record):
+            database.execute("select store(?)", (float(record.args[0][0]),)).fetchone()
+
+    log = logging.Logger("storing")
+    log.addHandler(Storing())
+
+    def function(x):
+        log.info("%s", x)
+        return np.sum(weights * x)
+
+    x = np.array([2.0, 3.0])  # so that what is stored is what was there
+    for run in (lambda: gs.grad(function)(x), lambda: gs.jvp(function, (x,), (x,))):
+        with pytest.raises(gs.errors.NoDerivativeError):
+            run()

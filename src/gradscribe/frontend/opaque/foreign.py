@@ -168,8 +168,7 @@ def call(
         for storage, array in shown.items():
             _write(lowering, storage, array, result, shows)
     if is_noted or (may_run and CODE in contract.reads and not is_later):
-        is_known = contract is SHOWN  # to code in Python, of which it is known what it changes
-        read = () if is_known else (*arguments, *keywords.values(), *called)
+        read = (*arguments, *keywords.values(), *called)
         outside_state.after_call(lowering, f"`{name}`", result, read)
     if not contract.only_reads:
         lent_containers.after_call(lowering, node, name_of(callee), lents)

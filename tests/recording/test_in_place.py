@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
-from gradscribe.errors import GradscribeError, NoDerivativeError, UnsupportedError
+from gradscribe.errors import AliasingError, GradscribeError, NoDerivativeError, UnsupportedError
 
 X = np.array([0.7, -1.3, 2.1, 0.4])
 W = np.array([1.0, -2.0, 3.0, 0.5])
@@ -242,3 +242,18 @@ def test_one_element_is_not_stored_to_several_times_by_a_view() -> None:
 
     with pytest.raises(UnsupportedError, match="to one element several times"):
         gs.grad(twice, compile=False)(X)
+
+
+def test_two_results_are_stored_in_parts_of_one_array_if_these_are_apart():
+    def function(x, first, second):
+        made = np.zeros(4)
+        np.modf(x, out=(made[first], made[second]))
+        return np.sum(made * np.arange(4.0))
+
+    def gradient(first, second):
+        return gs.grad(lambda x: function(x, first, second), compile=False)(np.array([1.5, 2.25]))
+
+    assert gradient(slice(2), slice(2, 4)).tolist() == [0, 1]
+    assert gradient(slice(0, 4, 2), slice(1, 4, 2)).tolist() == [0, 2]
+    with pytest.raises(AliasingError, match="two results are stored"):
+        gradient(slice(2), slice(1, 3))

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import GradscribeError, UnsupportedError
+from gradscribe.errors import AliasingError, GradscribeError, UnsupportedError
 from gradscribe.frontend.prelude.array_changes import FUNCTIONS, change_each, change_each_alone
 from gradscribe.primitives.registry import PUBLIC
 from gradscribe.recording import operations, stores, texts
@@ -170,7 +171,16 @@ def _refuse_tensors(values: Any) -> None:
 
 
 def into(found: Any, out: tuple[Any, ...]) -> Any:
-    """A call with `out=`: each result is stored where it is wanted."""
+    """A call with `out=`: each result is stored where it is wanted. Where two places overlap, NumPy
+    alone knows which result is stored last."""
+    places = [operations.uncovered(target) for target in out if target is not None]
+    if any(np.shares_memory(*pair) for pair in itertools.combinations(places, 2)):
+        raise refused(
+            AliasingError(
+                "two results are stored in arrays that share memory",
+                "store one of them in a copy (`.copy()`)",
+            )
+        )
     results = found if isinstance(found, tuple) else (found,)
     stored = [
         result if target is None else _stored(result, target)

@@ -20,27 +20,27 @@ from gradscribe.errors import UnsupportedError
 X = np.array([0.7, 1.3])
 
 
-class Items(list):  # type: ignore[type-arg]
+class Items(list):
     def __contains__(self, item: object) -> bool:
         return True
 
 
-class Twice(tuple):  # type: ignore[type-arg]
+class Twice(tuple):
     def __iter__(self) -> Any:
         return iter([4.0, 4.0])
 
 
-class Table(dict):  # type: ignore[type-arg]
+class Table(dict):
     def values(self) -> Any:
         return [2.0, 3.0]
 
 
-class All(frozenset):  # type: ignore[type-arg]
+class All(frozenset):
     def __len__(self) -> int:
         return 11
 
 
-class Shown(list):  # type: ignore[type-arg]
+class Shown(list):
     def __repr__(self) -> str:
         return "shown"
 
@@ -67,7 +67,7 @@ class Everything:
         return True
 
 
-class Mixed(Everything, list):  # type: ignore[type-arg]
+class Mixed(Everything, list):
     pass
 
 
@@ -142,7 +142,7 @@ def test_methods_that_containers_have_not_change_no_meaning():
     assert gs.grad(lambda x: (Vector(x[0], 1.0) + VECTOR).a)(X).tolist() == [1, 0]
 
 
-class Log(array.array):  # type: ignore[type-arg]
+class Log(array.array):
     def ones(self) -> float:
         return float(super().count(1.0))
 
@@ -210,7 +210,7 @@ def matched(x, items):
     return np.sum(x)
 
 
-class Plain(tuple):  # type: ignore[type-arg]
+class Plain(tuple):
     pass
 
 

@@ -167,7 +167,7 @@ class Compared:
         COMPARISONS.append(self.value)
         return bool(self.value == other.value)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
 
 COMPARISONS: list[float] = []

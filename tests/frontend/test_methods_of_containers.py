@@ -20,27 +20,27 @@ X = np.array([0.7, 1.3])
 STATE = [1.0]
 
 
-class ItemsOfAState(list):  # type: ignore[type-arg]
+class ItemsOfAState(list):
     def __getitem__(self, place: Any) -> Any:
         return STATE[0]
 
 
-class EntriesOfAState(collections.OrderedDict):  # type: ignore[type-arg]
+class EntriesOfAState(collections.OrderedDict):
     def __getitem__(self, key: Any) -> Any:
         return STATE[0]
 
 
-class ValuesOfAState(dict):  # type: ignore[type-arg]
+class ValuesOfAState(dict):
     def values(self) -> Any:
         return [STATE[0]]
 
 
-class CountsOfAState(collections.Counter):  # type: ignore[type-arg]
+class CountsOfAState(collections.Counter):
     def __getitem__(self, key: Any) -> Any:
         return STATE[0]
 
 
-class PartsOfAState(tuple):  # type: ignore[type-arg]
+class PartsOfAState(tuple):
     def __getitem__(self, place: Any) -> Any:
         return STATE[0]
 
@@ -93,7 +93,7 @@ def test_a_field_beside_its_property_is_read_as_an_item():
     assert derivative(X)[0] == 7 * X[0]
 
 
-class Counting(dict):  # type: ignore[type-arg]
+class Counting(dict):
     def __getitem__(self, key: Any) -> Any:
         CALLS.append(key)
         return 2.0
@@ -103,7 +103,7 @@ class Counting(dict):  # type: ignore[type-arg]
         return True
 
 
-class Remembered(list):  # type: ignore[type-arg]
+class Remembered(list):
     __getitem__ = functools.partialmethod(lambda self, place: STATE[0])
 
 

@@ -55,7 +55,7 @@ class Length:
     def __eq__(self, k: object) -> Any:
         return self.value == k
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
 
 class LikeAnArray(Length):

@@ -203,6 +203,15 @@ def test_scalar_factors_are_multiplied_first(ir):
     assert body(ir, y) == ["%0 = multiply(%s, %t)", "%1 = multiply(%0, %x)", "return %1"]
 
 
+def test_a_number_is_converted_once(ir):
+    ir.builder.location = PRIMAL
+    x = ir.parameter("x", FLOAT)
+    made = ir.op(complex, x)
+    assert body(ir, ir.op(complex, made)) == body(ir, made)
+    assert body(ir, ir.op(complex, made, 1.0)) != body(ir, made)
+    assert body(ir, ir.op(float, ir.op(int, x))) != body(ir, ir.op(int, x))
+
+
 def test_one_condition_chooses_once(ir):
     c, x = ir.parameter("c", vector(3, "bool")), ir.parameter("x", vector(3))
     zero = ir.constant(0)

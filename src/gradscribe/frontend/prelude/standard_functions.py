@@ -209,10 +209,8 @@ def phase(z: Any) -> Any:
 
 
 def polar(z: Any) -> Any:
-    if isinstance(z, str):
-        raise TypeError("must be real number, not str")
-    number = complex(z)
-    return abs(number), math.atan2(number.imag, number.real)
+    angle = phase(z)
+    return abs(complex(z)), angle
 
 
 FUNCTIONS: dict[Any, Any] = {

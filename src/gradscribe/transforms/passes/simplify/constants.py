@@ -1,4 +1,5 @@
-"""Constants: integer and boolean arithmetic as Python does it, and lengths that are known.
+"""Constants: integer and boolean arithmetic as Python does it, lengths that are known, and numbers
+that are converted to what they are.
 
 Floating-point arithmetic of the user's is left to run time; that of derived operations is
 folded.
@@ -90,6 +91,18 @@ def _fold(
         return rewriter.constant(operation.callee(*values), operation)
     except ArithmeticError:
         return None
+
+
+@exact(float, int, bool, complex)
+def convert_once(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """Of a number that is converted to what it was converted to before, make that."""
+    x, *parts = operation.operands
+    if parts or operation.attributes.get("imag", 0) != 0:
+        return None
+    made = rewriter.definitions.get(x)
+    if made is None or (made.primitive, made.callee) != (operation.primitive, operation.callee):
+        return None
+    return x if rewriter.same_type(x, operation.result) else None
 
 
 @exact(LENGTH, LEN, SIZE)

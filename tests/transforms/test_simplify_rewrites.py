@@ -210,6 +210,8 @@ def test_a_number_is_converted_once(ir):
     assert body(ir, ir.op(complex, made)) == body(ir, made)
     assert body(ir, ir.op(complex, made, 1.0)) != body(ir, made)
     assert body(ir, ir.op(float, ir.op(int, x))) != body(ir, ir.op(int, x))
+    assert body(ir, ir.op(complex, 1.0, made)) != body(ir, made)
+    assert body(ir, ir.op(int, 2)) == ["%0 = int<int>(x=2)", "return %0"]
 
 
 def test_one_condition_chooses_once(ir):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradscribe.ir.core import Operation, Value
+from gradscribe.ir.core import Operand, Operation, Value
 from gradscribe.ir.types import Scalar
 from gradscribe.primitives.control import LEN
 from gradscribe.primitives.indexing import LENGTH, SIZE
@@ -96,9 +96,10 @@ def _fold(
 @exact(float, int, bool, complex)
 def convert_once(rewriter: Rewriter, operation: Operation) -> Value | None:
     """Of a number that is converted to what it was converted to before, make that."""
-    x, *parts = operation.operands
-    if parts or operation.attributes.get("imag", 0) != 0:
+    number, *parts = operation.attributes.values()
+    if not isinstance(number, Operand) or any(part != 0 for part in parts):
         return None
+    x = operation.operands[number.index]
     made = rewriter.definitions.get(x)
     if made is None or (made.primitive, made.callee) != (operation.primitive, operation.callee):
         return None

@@ -23,6 +23,7 @@ from gradscribe.transforms.passes.records.iteration_counts import count_by_recor
 from gradscribe.transforms.passes.records.pack_records import pack_records
 from gradscribe.transforms.passes.shape_sources import choose_shape_sources
 from gradscribe.transforms.passes.simplify import simplify
+from gradscribe.transforms.passes.simplify.dce import eliminate_dead_code
 from gradscribe.transforms.passes.simplify.rewriter import RECORD
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def simplify_joined(function: Function, seeds: Sequence[Parameter]) -> Function:
     leaves = [leaf for parameter in seeds for leaf in parameter.leaves]
     function = simplify(function, leaves)
     counted = count_by_records(function)
-    return function if counted is function else simplify(counted, leaves)
+    return function if counted is function else eliminate_dead_code(counted)
 
 
 def cut(joined: Joined, *, least: bool = False) -> tuple[Function, Function]:

@@ -142,3 +142,21 @@ def test_what_is_left_outside_stays_read_only():
 
     gs.grad(f, compile=False)(np.ones(4))
     assert not kept[0].flags.writeable
+
+
+@pytest.mark.parametrize(
+    "swapped",
+    [
+        lambda x: x.astype(">f8"),
+        lambda x: np.asarray(x, ">f8"),
+        lambda x: np.array(x, dtype=x.dtype.newbyteorder()),
+        lambda x: np.require(x, ">f8"),
+    ],
+)
+def test_no_other_byte_order_is_recorded(swapped):
+    def f(x):
+        y = swapped(x)
+        return np.sum(y) + x[0] * y.dtype.isnative
+
+    with pytest.raises(gs.errors.UnsupportedError, match="of another byte order"):
+        gs.grad(f, compile=False)(np.ones(4))

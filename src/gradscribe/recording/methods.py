@@ -117,7 +117,7 @@ def _astype(
         return exits.objects(self)
     if wanted.kind not in "fc" or not is_active(self):
         return shown(array.astype(wanted, order))
-    made = run(prelude.converted, (self, wanted.type))
+    made = run(prelude.converted, (self, wanted.type if wanted.isnative else wanted))
     return shown(in_order(made._present(), order, array))
 
 

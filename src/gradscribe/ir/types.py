@@ -7,11 +7,13 @@ says what becomes of a value that has one type on one path and another on the ot
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import repeat
 from threading import RLock
+from types import NoneType
 from typing import Any, ClassVar, TypeGuard, TypeVar
 from weakref import WeakValueDictionary
 
@@ -242,26 +244,24 @@ def cotangent_type(type_: Type) -> Type:
 
 _Part = TypeVar("_Part")
 
+_NO_LENGTHS = (str, bool, NoneType)
+"""Of these classes are most parts of types: they are not looked into."""
+
 
 def map_lengths(part: _Part, function: Callable[[Affine], Any]) -> _Part:
     """A type (or a part of one) with every length and integer value in it replaced."""
     if isinstance(part, Affine):
         return function(part)  # type: ignore[no-any-return]
     if isinstance(part, Type):
-        old = [getattr(part, name) for name in _field_names(type(part))]
-        new = [map_lengths(item, function) for item in old]
-        is_same = all(a is b for a, b in zip(old, new, strict=True))
+        old = vars(part).values()
+        new = [x if isinstance(x, _NO_LENGTHS) else map_lengths(x, function) for x in old]
+        is_same = all(map(operator.is_, old, new))
         return part if is_same else type(part)(*new)
     if isinstance(part, tuple):
         items = tuple([map_lengths(item, function) for item in part])
-        is_same = all(a is b for a, b in zip(part, items, strict=True))
+        is_same = all(map(operator.is_, part, items))
         return part if is_same else items  # type: ignore[return-value]
     return part
-
-
-@cache
-def _field_names(cls: type[Type]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(cls))
 
 
 class JoinError(TypeError):

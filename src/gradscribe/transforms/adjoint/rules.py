@@ -10,17 +10,16 @@ from __future__ import annotations
 import itertools
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradscribe.ir.builder import Builder
-from gradscribe.ir.core import Block, Operation, Value, map_operands, walk
+from gradscribe.ir.core import Operation, Value, map_operands
 from gradscribe.ir.types import Tuple
 from gradscribe.primitives.choices import CHOICES
 from gradscribe.primitives.control import CONSTANT, ITEM, TUPLE, ZEROS_LIKE
-from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.adjoint.projection import project
 from gradscribe.transforms.adjoint.scopes import Scope
@@ -38,8 +37,6 @@ ASKING_FOR_NAN = frozenset(
     )
 )
 """What a program asks that leaves out missing values."""
-
-_SHAPE_READERS = frozenset({LENGTH, SIZE, ZEROS_LIKE})
 
 
 def apply_rule(scope: Scope, operation: Operation, d_out: Value, templates: Templates) -> None:
@@ -87,10 +84,10 @@ class Pulled:
         zeros = _zeros_among(scope.builder, d_out) if operation.primitive.partial else frozenset()
         numbers = [_known_number(scope, operand) for operand in operation.operands]
         template = templates.of(operation, numbers, d_out, scope.builder.facts, zeros)
+        self._results = template.rule.results
         wanted = sorted(i for where in self.positions.values() for i in where)
         for i in wanted:
-            check_known(operation, template.results[i])
-        self._results = template.results
+            check_known(operation, self._results[i])
         self.instance = _Instance(scope, operation, template, wanted, d_out)
 
     @property
@@ -183,7 +180,7 @@ class _Instance:
         d_out: Value,
     ) -> None:
         self._builder = scope.builder
-        self._template = template
+        self._rule = rule = template.rule
         self._elementwise = operation.primitive.elementwise
         self._conjugated = conjugates.is_conjugated(operation)
         self._selects = operation.primitive in CHOICES and d_out in scope.context.unbounded
@@ -191,18 +188,17 @@ class _Instance:
         self._emitted: set[int] = set()
         self._counts: Counter[int] | None = None
         given = self._given(d_out)
-        self._mapping: dict[Value, Value] = {template.d_out: given}
+        self._mapping: dict[Value, Value] = {rule.d_out: given}
         self._renewal = Renewal(
             template, self._mapping, derived(operation.location), scope.builder.facts
         )
-        results = [template.results[i] for i in wanted]
-        shapes, values = _reads(_needed(template.operations, results), results)
-        placeholders = (*template.primals, template.out)  # the result may be computed again of them
+        need = rule.need(*wanted)
+        placeholders = (*rule.primals, rule.out)  # the result may be computed again of them
         primals = (*operation.operands, operation.result)
         for placeholder, primal in zip(placeholders, primals, strict=True):
-            if placeholder in values:
+            if placeholder in need.values:
                 self._mapping[placeholder] = scope.primal(primal)
-            elif placeholder in shapes:
+            elif placeholder in need.shapes:
                 self._mapping[placeholder] = scope.primal(scope.shaped_like(primal))
 
     def cotangents(self, where: Sequence[int]) -> Iterator[Value]:
@@ -231,7 +227,7 @@ class _Instance:
 
     def is_shared(self, where: Sequence[int]) -> bool:
         """Whether the rule gives the same value to operands at other positions, too."""
-        given = self._template.results
+        given = self._rule.results
         if self._counts is None:
             self._counts = Counter(map(id, given))
         own = Counter(id(given[i]) for i in where)
@@ -239,86 +235,22 @@ class _Instance:
 
     def have_poles(self, where: Sequence[int]) -> bool:
         """Whether the partial derivatives by these operands can be infinite."""
-        results = [self._template.results[i] for i in where]
-        needed = _needed(self._template.operations, results)
-        inner = (o for operation in needed for region in operation.regions for o in walk(region))
-        operations = [*needed, *inner]
-        return any(map(_may_be_infinite(operations), operations))
+        return self._rule.need(*where).has_poles
 
     def are_computed(self, where: Sequence[int]) -> bool:
         """Whether the partial derivatives by these operands are numbers of the program's, as of a
         product."""
-        return self._elementwise and any(
-            isinstance(self._template.results[i], Value) for i in where
-        )
+        return self._elementwise and any(isinstance(self._rule.results[i], Value) for i in where)
 
     def _result(self, i: int) -> Any:
-        given = self._template.results[i]
+        given = self._rule.results[i]
         if not isinstance(given, Value):
             return given
-        for operation in _needed(self._template.operations, [given]):
+        for operation in self._rule.need(i).operations:
             if id(operation) not in self._emitted:
                 self._emitted.add(id(operation))
                 self._builder.append(self._renewal.operation(operation))
         return self._mapping[given]
-
-
-def _may_be_infinite(operations: Sequence[Operation]) -> Callable[[Operation], bool]:
-    """Whether one of these operations has a pole: not so a division by a number other than zero,
-    or a power with an exponent that is not negative."""
-    numbers = {o.results[0]: o.attributes["value"] for o in operations if o.primitive is CONSTANT}
-
-    def check(operation: Operation) -> bool:
-        primitive = operation.primitive
-        last = numbers.get(operation.operands[-1]) if operation.operands else None
-        if last is not None and primitive is PRIMITIVES[operator.truediv]:
-            return bool(last == 0)
-        if last is not None and primitive is PRIMITIVES[operator.pow]:
-            return bool(last < 0)
-        return primitive.pole
-
-    return check
-
-
-def _needed(operations: Sequence[Operation], results: Sequence[Any]) -> list[Operation]:
-    live = {result for result in results if isinstance(result, Value)}
-    needed: list[Operation] = []
-    for operation in reversed(operations):
-        if _has_effect(operation) or not live.isdisjoint(operation.results):
-            needed.append(operation)
-            live.update(operation.operands)
-            for region in operation.regions:
-                live.update(_all_reads(region))
-    return needed[::-1]
-
-
-def _has_effect(operation: Operation) -> bool:
-    inner = (o for region in operation.regions for o in walk(region))
-    return operation.primitive.effect or any(o.primitive.effect for o in inner)
-
-
-def _all_reads(block: Block) -> Iterator[Value]:
-    yield from block.yields
-    for operation in block.operations:
-        yield from operation.operands
-        for region in operation.regions:
-            yield from _all_reads(region)
-
-
-def _reads(
-    operations: Sequence[Operation], results: Sequence[Any]
-) -> tuple[set[Value], set[Value]]:
-    """The values whose shape is read, and those that are read themselves."""
-    shapes: set[Value] = set()
-    values = {result for result in results if isinstance(result, Value)}
-    pending = list(operations)
-    while pending:
-        operation = pending.pop()
-        (shapes if operation.primitive in _SHAPE_READERS else values).update(operation.operands)
-        for region in operation.regions:
-            values.update(region.yields)
-            pending += region.operations
-    return shapes, values
 
 
 def _times(

@@ -22,28 +22,21 @@ from gradscribe.primitives.control import ITEM, LIST, TUPLE
 from gradscribe.transforms.building import derived
 from gradscribe.transforms.derivatives.cotangents import constant
 from gradscribe.transforms.derivatives.given_rules import is_given
+from gradscribe.transforms.derivatives.inlined_rules import InlinedRule
 from gradscribe.transforms.derivatives.inlining import Inline, inline_exactly
 
 
 @dataclass(frozen=True)
 class Template:
-    """A rule inlined on placeholders: `primals` are those of out and the operands (None where
-    the operand is a known number), `results` what it gives for each operand.
+    """A rule, and what stands for the lengths in its types where it is used (None: they are those
+    of the program)."""
 
-    lengths: what stands for the lengths in its types where it is used (None: they are those of
-    the program).
-    """
-
-    operations: tuple[Operation, ...]
-    out: Value
-    primals: tuple[Value | None, ...]
-    d_out: Value
-    results: tuple[Any, ...]
+    rule: InlinedRule
     lengths: Mapping[Symbol, Affine] | None = None
 
 
-_SHARED: dict[Hashable, Template | None] = {}
-"""Templates by primitive and types; None: one that depends on what is known of lengths."""
+_SHARED: dict[Hashable, InlinedRule | None] = {}
+"""Rules by primitive and types; None: one that depends on what is known of lengths."""
 
 
 class Templates:
@@ -111,7 +104,7 @@ def _template(
     assert primitive.adjoint is not None, f"`{primitive.name}` has no adjoint"
     own = [value.type for value in (operation.result, *operation.operands, d_out)]
     if is_given(primitive):  # made with an operation of the user's, and not kept longer
-        return _inlined(inline, operation, own, numbers, facts, zeros)
+        return Template(_inlined(inline, operation, own, numbers, facts, zeros))
     lengths = _Lengths(facts)
     types = [lengths.abstract(type_) for type_ in own]
     known = tuple((type(number), _digits(number)) for number in numbers)
@@ -123,8 +116,8 @@ def _template(
         _SHARED[key] = None if abstract.undecided else made
     shared = _SHARED[key]
     if shared is None:
-        return _inlined(inline, operation, own, numbers, facts, zeros)
-    return replace(shared, lengths=lengths.actual)
+        return Template(_inlined(inline, operation, own, numbers, facts, zeros))
+    return Template(shared, lengths.actual)
 
 
 class _Lengths:
@@ -167,7 +160,7 @@ def _inlined(
     numbers: Sequence[Any],
     facts: Facts,
     zeros: frozenset[int],
-) -> Template:
+) -> InlinedRule:
     """types: of the result, the operands and the cotangent of the result."""
     primitive = operation.primitive
     assert primitive.adjoint is not None
@@ -192,7 +185,7 @@ def _inlined(
     else:
         given = inline_exactly(inline, builder, primitive.adjoint, arguments, location)
     results = _by_operand(builder, operation, given)
-    return Template(tuple(builder.operations), out, primals, d_placeholder, results)
+    return InlinedRule(tuple(builder.operations), out, primals, d_placeholder, results)
 
 
 def _given(builder: Builder, d_out: Value, zeros: frozenset[int]) -> tuple[Value | None, ...]:
@@ -280,6 +273,8 @@ class Renewal:
 
     def _actual(self, length: Affine) -> Affine:
         """A length of the template as one of the program."""
+        if length.known is not None:
+            return length
         actual = dict(self._lengths or {})
         for symbol in length.symbols():
             if symbol.formula is not None and symbol not in actual:

@@ -23,7 +23,10 @@ def probe(value: Any, name: str, otherwise: Any = None) -> Any:
     """The attribute of an object, without running a `__getattr__` of its class; `otherwise` where
     there is none, or it cannot be read."""
     try:
-        if not any("__getattr__" in vars(cls) for cls in type(value).__mro__):
+        for cls in type(value).__mro__:
+            if "__getattr__" in cls.__dict__:
+                break
+        else:
             return getattr(value, name, otherwise)
         found = inspect.getattr_static(value, name, otherwise)
         return found.__get__(value, type(value)) if isinstance(found, _BUILT_IN) else found

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
+import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from gradscribe.ir.probing import probe
 
@@ -75,6 +79,25 @@ class Contract:
 def parameters(callee: Any) -> list[str]:
     """The names of the parameters of a callable, of f2py's by their documentation; none where they
     cannot be read."""
+    return list((_fixed_parameters if _is_fixed(callee) else _read_parameters)(callee))
+
+
+def _is_fixed(callee: Any) -> bool:
+    """Whether this is a function of a library's, in C or of NumPy's, which stays as it is."""
+    is_of_module = isinstance(probe(callee, "__self__"), types.ModuleType)
+    return type(callee) in _NUMPYS or (type(callee) is types.BuiltinFunctionType and is_of_module)
+
+
+_NUMPYS = (np.ufunc, type(np.sum))
+"""The classes of NumPy's functions."""
+
+
+@functools.lru_cache(maxsize=1024)
+def _fixed_parameters(callee: Any) -> list[str]:
+    return _read_parameters(callee)
+
+
+def _read_parameters(callee: Any) -> list[str]:
     try:
         found = dict(inspect.signature(callee).parameters)
     except (TypeError, ValueError):  # compiled code may have none

@@ -21,7 +21,7 @@ def ended(lowering: Lowering) -> bool:
     names = lowering.frame.names
     if RAISED in names:
         return True
-    flags = [names[name] for name in EXITS if name in names]
+    flags = map(names.get, EXITS)
     return any(isinstance(flag, Static) and not flag.value for flag in flags)
 
 

@@ -48,7 +48,13 @@ def is_constant(value: Any) -> bool:
 
 def is_transformed(value: Any) -> bool:
     """Whether this is a function that gradscribe has wrapped: decorated, or a gradient."""
+    if type(value) in _OF_C:
+        return False
     return any(inspect.getattr_static(value, mark, None) is not None for mark in _MARKS)
+
+
+_OF_C = (np.ufunc, type(np.sum), types.BuiltinFunctionType)
+"""Classes of functions that nobody wraps."""
 
 
 _MARKS = ("__gradscribe_function__", "__gradscribe_primitive__", "__gradscribe_transform__")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import math
+import sqlite3
+import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -315,6 +318,19 @@ def infinite(x):
     for v in x:
         best = min(best, v)
     return best, -np.inf, 1e300
+
+
+def test_methods_of_known_objects_are_called_on_them(capsys: pytest.CaptureFixture[str]) -> None:
+    database = sqlite3.connect(":memory:")
+
+    def noted(x: Any) -> Any:
+        sys.stdout.flush()
+        database.execute("select 1")
+        return np.sum(x * x)
+
+    gradient = gs.grad(noted)
+    gradient(x5)
+    assert "    sys.stdout.flush()\n    connection.execute(" in gradient.source
 
 
 def test_infinities_have_names() -> None:

@@ -10,10 +10,8 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from types import MethodType, ModuleType
+from types import BuiltinMethodType, MethodType, ModuleType, NoneType
 from typing import Any
-
-import numpy as np
 
 from gradscribe.codegen.names import clean
 from gradscribe.ir.probing import probe
@@ -64,9 +62,11 @@ class Scope:
 
     def reference(self, value: Any) -> ast.expr:
         """The expression that gives a module, function, class or other object."""
-        owner = probe(value, "__self__")
-        if isinstance(value, MethodType) or isinstance(owner, np.ufunc) or _shared_by(owner):
-            return ast.Attribute(self.reference(owner), value.__name__, ast.Load())
+        if isinstance(value, MethodType) or _is_method_in_c(value):
+            return ast.Attribute(self.reference(value.__self__), value.__name__, ast.Load())
+        stream = next((name for name in _STREAMS if getattr(sys, name, None) is value), None)
+        if stream is not None and value is not None:
+            return ast.Attribute(self._global("sys", sys), stream, ast.Load())
         module = _shared_by(value)
         if module is not None:
             name = module.__name__
@@ -94,6 +94,16 @@ class Scope:
 
     def _global(self, name: str, value: Any) -> ast.expr:
         return ast.Name(self._namespace.name(name, value, self._taken), ast.Load())
+
+
+_STREAMS = ("stdout", "stderr", "stdin")
+
+
+def _is_method_in_c(value: Any) -> bool:
+    """Whether this is a method of an object or class: functions in C belong to a module, if any."""
+    return isinstance(value, BuiltinMethodType) and not isinstance(
+        value.__self__, (ModuleType, NoneType)
+    )
 
 
 def _own_name(value: Any) -> str:

@@ -320,7 +320,7 @@ def infinite(x):
     return best, -np.inf, 1e300
 
 
-def test_methods_of_known_objects_are_called_on_them(capsys: pytest.CaptureFixture[str]) -> None:
+def test_methods_of_known_objects_are_called_on_them() -> None:
     database = sqlite3.connect(":memory:")
 
     def noted(x: Any) -> Any:

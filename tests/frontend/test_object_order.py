@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import heapq
+import itertools
 import operator
 from dataclasses import dataclass, field
 from typing import Any
@@ -244,3 +245,44 @@ def most_likely_states(w: Any) -> Any:
 @pytest.mark.parametrize("function", [best_of_pairs, paths_by_the_best_pair, most_likely_states])
 def test_the_best_of_pairs(function: Any) -> None:
     agrees(function, W)
+
+
+class Near:
+    """Equal to what is near to it, and nevertheless less than what is larger."""
+
+    def __init__(self, at):
+        self.at = at
+
+    def __eq__(self, other):
+        return abs(self.at - other.at) < 0.5
+
+    def __lt__(self, other):
+        return self.at < other.at
+
+    def __le__(self, other):
+        return self.at < other.at + 7.0
+
+    __hash__ = None
+
+
+FIRST, SECOND, NAN = Near(1.0), Near(1.2), float("nan")
+
+
+@pytest.mark.parametrize(
+    "compared",
+    [
+        lambda x: (FIRST, 1) < (SECOND, 0),
+        lambda x: [FIRST, 1] >= [SECOND, 0],
+        lambda x: (Near(3.0), 1) <= (Near(1.0), 0),
+        lambda x: (Near(x[0]), 1) < (Near(x[1]), 2),
+        lambda x: max((FIRST, 3), (SECOND, 0))[1] == 3,
+        lambda x: (x, 1) < (x, 2),
+        lambda x: (NAN, 1) < (NAN, 2),
+        lambda x: ("a", x[0]) < ("a", x[1]),
+        lambda x: ((1, x[0]), 3) < ((1, x[1]), 2),
+        lambda x: (FIRST,) <= (FIRST, 1),
+        lambda x: len(list(itertools.groupby([NAN, NAN]))) == 1,
+    ],
+)
+def test_containers_compare_items_that_differ(compared: Any) -> None:
+    agrees(lambda x: (2.0 if compared(x) else 1.0) * np.sum(x), W)

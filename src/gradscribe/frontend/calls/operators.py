@@ -170,7 +170,10 @@ def _structural(
         if callee in (operator.eq, operator.ne) and first is not None and second is not None:
             return _compare_tuples(lowering, node, callee, first, second)
         if callee in _STRICT and first is not None and second is not None:
-            return _order_tuples(lowering, node, callee, tuple(first), tuple(second))
+            if all(map(is_number, (*first, *second))):
+                return _order_numbers(lowering, node, callee, tuple(first), tuple(second))
+            given = TupleOf(tuple(first)), TupleOf(tuple(second)), Static(callee)
+            return lowering.inline(node, prelude.are_ordered, given)
     return lowering.unsupported(
         node,
         f"`{wording.name_of(callee)}` of tuples or lists is not supported",
@@ -212,12 +215,12 @@ _STRICT = {
 }
 
 
-def _order_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) -> FrontendValue:
-    """The order of tuples: that of the first items that differ."""
+def _order_numbers(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) -> FrontendValue:
+    """`prelude.are_ordered` of tuples of numbers, as one condition."""
     if not a or not b:
         return Static(callee(len(a), len(b)))
     strictly = operate(lowering, node, _STRICT[callee], a[0], b[0])
-    rest = _order_tuples(lowering, node, callee, a[1:], b[1:])
+    rest = _order_numbers(lowering, node, callee, a[1:], b[1:])
     same = item_equality.is_equal(lowering, node, a[0], b[0])
     after = operate(lowering, node, operator.and_, same, rest)
     return operate(lowering, node, operator.or_, strictly, after)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradscribe.frontend.prelude.prelude import is_equal
+
 
 def taken_while(function: Any, items: Any) -> Any:
     taken = []
@@ -44,7 +46,7 @@ def grouped(items: Any, key: Any) -> Any:
     groups: list[Any] = []
     for item in items:
         found = item if key is None else key(item)
-        if not keys or keys[-1] != found:
+        if not (keys and is_equal(keys[-1], found)):
             keys.append(found)
             groups.append([item])
         else:

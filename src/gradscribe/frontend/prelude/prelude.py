@@ -42,6 +42,14 @@ def are_equal(items: Any, others: Any) -> bool:
     return True
 
 
+def are_ordered(items: Any, others: Any, comparison: Any) -> Any:
+    """The order of sequences: that of the first items that differ, or of the lengths."""
+    for item, other in zip(items, others):  # noqa: B905
+        if not is_equal(item, other):
+            return comparison(item, other)
+    return comparison(len(items), len(others))
+
+
 def contains(items: Any, wanted: Any) -> bool:
     for item in items:
         if is_equal(item, wanted):

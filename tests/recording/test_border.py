@@ -7,6 +7,7 @@ import logging
 import math
 import struct
 import types
+import warnings
 from datetime import timedelta
 from typing import Any
 
@@ -258,3 +259,33 @@ def test_stores_to_an_argument_that_is_differentiated_under_another_name_are_ref
         gs.grad(stored, compile=False)(x[:2], x[1:])
     read = gs.grad(lambda x, w: np.sum(w) * x[0] + w.flags.writeable, compile=False)
     np.testing.assert_array_equal(read(x, x), [6.0, 0.0, 0.0])
+
+
+class Overwriting:
+    def __init__(self, array):
+        self.array = array
+
+    def __del__(self):
+        struct.pack_into("d", self.array, 0, 4.0)
+
+
+class Failing:
+    def __del__(self):
+        raise ValueError("in the program itself")
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+def test_errors_that_python_ignores_are_not_lost(is_own):
+    def f(x):
+        y = np.ones(3)
+        kept = Failing() if is_own else Overwriting(y)
+        del kept
+        return np.sum(y * x)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if is_own:
+            assert gs.grad(f, compile=False)(np.ones(3)).tolist() == [1.0, 1.0, 1.0]
+        else:
+            with pytest.raises(gs.errors.NoDerivativeError, match="of what is differentiated"):
+                gs.grad(f, compile=False)(np.ones(3))

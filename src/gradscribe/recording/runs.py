@@ -23,7 +23,7 @@ from gradscribe.ir.overlaps import copied, copied_together, share_memory
 from gradscribe.ir.probing import is_a
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.primitives.argument_trees import is_same
-from gradscribe.recording import exits, foreign, methods
+from gradscribe.recording import exits, foreign, methods, unraised
 from gradscribe.recording.arrays import (
     RecordedArray,
     check_class,
@@ -319,7 +319,8 @@ def _called(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[s
     """What a function returns; a refusal that code in C has taken for an error of its own is
     raised as what it is."""
     try:
-        return callee_of(function)(*args, **kwargs)
+        with unraised.refusing():
+            return callee_of(function)(*args, **kwargs)
     except Exception as error:  # of the program, which may raise anything
         cause = error.__cause__ or (error.__context__ if isinstance(error, SystemError) else None)
         if isinstance(error, GradscribeError):

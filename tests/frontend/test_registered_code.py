@@ -343,7 +343,7 @@ def waits_for_another(x):
 
 def test_functions_that_wait_for_the_end_of_an_object_are_refused() -> None:
     for function in (finalized, told_by_a_reference):
-        with pytest.raises(UnsupportedError, match="wait until nobody has an object"):
+        with pytest.raises(UnsupportedError, match="tells how long an object"):
             gs.grad(function)(X)
     np.testing.assert_array_equal(gs.grad(waits_for_another)(X), [1.0] * 3)
 
@@ -425,3 +425,53 @@ def test_what_a_handler_gives_to_such_code_may_be_what_is_read():
     for run in (lambda: gs.grad(function)(x), lambda: gs.jvp(function, (x,), (x,))):
         with pytest.raises(gs.errors.NoDerivativeError):
             run()
+
+
+class Plain:
+    pass
+
+
+OUTSIDE = Plain()
+
+
+def held_weakly(x):
+    held, item = weakref.WeakSet(), Plain()
+    held.add(item)
+    return len(held) * np.sum(x)
+
+
+def gone_after_del(x):
+    item = Plain()
+    reference = weakref.ref(item)
+    del item
+    return (2.0 if reference() is None else 1.0) * np.sum(x)
+
+
+def gone_after_rebinding(x):
+    y = np.ones(3)
+    reference = weakref.ref(y)
+    total = np.sum(y * x)
+    y = np.zeros(3)
+    return total * (3.0 if reference() is None else 1.0) + np.sum(y)
+
+
+def slot_of_references(x):
+    return (2.0 if Plain().__weakref__ is None else 1.0) * np.sum(x)
+
+
+def known_object(x):
+    return (2.0 if weakref.ref(OUTSIDE)() is OUTSIDE else 1.0) * np.sum(x)
+
+
+@pytest.mark.parametrize(
+    "program", [held_weakly, gone_after_del, gone_after_rebinding, slot_of_references, known_object]
+)
+def test_how_long_objects_live_is_known_in_recorded_runs_alone(program):
+    x = np.array([0.5, 1.2, 0.7])
+    slope = program(np.ones(3)) / 3.0
+    assert gs.grad(program, compile=False)(x).tolist() == [slope] * 3
+    if program is known_object:
+        assert gs.grad(program)(x).tolist() == [slope] * 3
+    else:
+        with pytest.raises(gs.errors.UnsupportedError, match="tells how long an object"):
+            gs.grad(program)(x)

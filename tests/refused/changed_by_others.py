@@ -178,8 +178,7 @@ class Box:
 
 
 @refused(
-    "`finalize` lets a function wait until nobody has an object that is made here, and when that "
-    "is is not known",
+    "`finalize` tells how long an object that is made here lives, which is not known",
     X,
 )
 def told_of_the_end_of_an_object(x):

@@ -1,6 +1,7 @@
 """What runs as it is (`compile=False`), and what of that has no derivative."""
 
 import functools
+import sys
 
 import numpy as np
 
@@ -111,3 +112,8 @@ _of_a_dict = gs.primitive(lambda table: table["a"] * 2.0)
 )
 def primitive_of_a_dict():
     as_it_is(lambda x: np.sum(_of_a_dict({"a": x})))(VECTOR)
+
+
+@refused_when_run("`getrefcount` is not supported: what it gives differs from run to run")
+def references_that_are_counted():
+    as_it_is(lambda x: sys.getrefcount(x) * np.sum(x))(VECTOR)

@@ -20,6 +20,7 @@ import numpy as np
 
 from gradscribe.errors import NoDerivativeError, UnsupportedError
 from gradscribe.ir.probing import in_class, probe
+from gradscribe.primitives import interpreter
 from gradscribe.primitives.contract_kinds import parameters
 from gradscribe.primitives.log_calls import goes_through_others, only_shown
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
@@ -289,6 +290,20 @@ def _variables(function: Callee) -> Callee:
     return variables
 
 
+def _refusing(function: Callee) -> Callee:
+    """What tells of the interpreter."""
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise refused(
+            UnsupportedError(
+                f"`{function.__name__}` is not supported: what it gives differs from run to run",
+                "call it outside, and pass the result in",
+            )
+        )
+
+    return refuse
+
+
 def _of_math(function: Callee) -> Callee:
     """A function of `math`."""
     own = f"__{function.__name__}__"  # `__floor__`, and its kind, are asked first
@@ -392,6 +407,7 @@ FUNCTIONS: dict[Any, Callee] = {
     **{f: _plainly(f) for f in (math.isnan, math.isinf, math.isfinite, math.isclose)},
     **{function: _evaluating(function) for function in (eval, exec)},
     **{function: _variables(function) for function in (locals, vars)},
+    **{function: _refusing(function) for function in interpreter.TELLING},
     **{
         function: _reading(function)
         for function in (

@@ -24,7 +24,7 @@ from gradscribe.frontend.kinds.raised import as_python
 from gradscribe.frontend.memory import outside
 from gradscribe.frontend.memory.iterators import turn
 from gradscribe.frontend.objects import object_attributes, object_stores
-from gradscribe.frontend.opaque import foreign, unknown
+from gradscribe.frontend.opaque import foreign, unknown, weak_references
 from gradscribe.frontend.state import dependencies, wording
 from gradscribe.frontend.state.handlers import handler_of
 from gradscribe.frontend.state.lowering import Lowering
@@ -64,6 +64,8 @@ def attribute(lowering: Lowering, node: Any, owner: FrontendValue, name: str) ->
     if name == "__dict__":
         what = "the attribute `__dict__` is not supported: it is another name for all attributes"
         lowering.unsupported(node, what, "use the attributes, or `getattr` and `setattr`")
+    if name == "__weakref__":
+        weak_references.refuse_asking(lowering, node, name)
     if name == "__class__":
         introspection.refuse_other_class(lowering, node, owner)
         return Static(introspection.known_class(lowering, node, owner))

@@ -55,6 +55,7 @@ from gradscribe.ir.types import (
     Type,
     is_differentiable,
 )
+from gradscribe.primitives import interpreter
 from gradscribe.primitives.contract_kinds import HOLDS, PURE, UNKNOWN, Contract
 from gradscribe.primitives.contracts import is_immutable
 from gradscribe.primitives.control import EFFECT, RUN
@@ -83,7 +84,7 @@ CONVERSIONS: dict[Any, Type] = {
 }
 """Functions that give one type, whatever they are given."""
 
-_ADDRESSES = (id, hash, object)
+_ADDRESSES = (id, hash, object, *interpreter.TELLING)
 _NAMES = (globals, locals, vars, dir)
 _PROGRAMS = (eval, exec, compile)
 _HANDLED = (sys.exc_info, *available(sys, "exception"))

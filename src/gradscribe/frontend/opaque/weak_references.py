@@ -1,8 +1,7 @@
-"""Functions that are called when nobody has an object any more: `weakref.finalize`, and callbacks
-of weak references.
+"""Weak references, which tell when nobody has an object any more.
 
 Of objects that the function makes, compiled code has its own in their place, or none, which live
-longer, or not as long: when such a function would be called is not known.
+longer, or not as long: what such a reference says of them is not known.
 """
 
 from __future__ import annotations
@@ -17,21 +16,27 @@ from gradscribe.ir.probing import is_a
 
 
 def refuse(lowering: Lowering, node: Any, callee: Any, arguments: Sequence[FrontendValue]) -> None:
-    """Refuse a call that lets a function wait for the end of an object of the program."""
-    is_reference = is_a(callee, type) and issubclass(callee, _WAITING)
-    if len(arguments) < 2 or not (is_reference or callee is weakref.proxy):
+    """Refuse a weak reference to an object of the program, and what holds such references."""
+    is_class = is_a(callee, type) and issubclass(callee, (*_REFERENCES, *_CONTAINERS))
+    if not (is_class or callee is weakref.proxy):
         return
-    referent, callback, *_ = arguments
-    if not _is_found(lowering, referent) and callback != Static(None):
-        lowering.unsupported(
-            node,
-            f"`{callee.__name__}` lets a function wait until nobody has an object that is made "
-            "here, and when that is is not known",
-            "call that function where it has to run",
-        )
+    if is_class and issubclass(callee, _CONTAINERS):
+        refuse_asking(lowering, node, callee.__name__)
+    if arguments and not _is_found(lowering, arguments[0]):
+        refuse_asking(lowering, node, callee.__name__)
 
 
-_WAITING = (weakref.ReferenceType, weakref.finalize)
+def refuse_asking(lowering: Lowering, node: Any, name: str) -> None:
+    """Refuse what asks whether somebody has an object."""
+    lowering.unsupported(
+        node,
+        f"`{name}` tells how long an object that is made here lives, which is not known",
+        "refer to it by its name, or make the object and the reference outside",
+    )
+
+
+_REFERENCES = (weakref.ReferenceType, weakref.finalize)
+_CONTAINERS = (weakref.WeakSet, weakref.WeakKeyDictionary, weakref.WeakValueDictionary)
 
 
 def _is_found(lowering: Lowering, item: FrontendValue) -> bool:

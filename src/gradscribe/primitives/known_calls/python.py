@@ -157,7 +157,7 @@ FUNCTIONS: tuple[Row, ...] = (
         "sys",
         STREAM,
         """
-        getdefaultencoding getrecursionlimit getrefcount getsizeof getswitchinterval
+        getdefaultencoding getrecursionlimit getsizeof getswitchinterval
         intern setrecursionlimit setswitchinterval
         """,
     ),

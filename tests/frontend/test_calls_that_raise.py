@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import collections
 import copy
+import heapq
+import itertools
 
 import numpy as np
 import pytest
@@ -29,6 +31,15 @@ CALLS = {
     "a text that is no choice": lambda x: np.array(x, copy="a"),
     "a casting that is none": lambda x: np.add(x, x, casting="z"),
     "a list that fills": lambda x: x.copy().fill([1, 2]),
+    "a heap that is an array": lambda x: heapq.heapify(np.ones(2)),
+    "a heap that is a tuple": lambda x: heapq.heappop((x[0], x[1])),
+    "a heap that is a deque": lambda x: heapq.heappushpop(collections.deque(x), x[0]),
+    "a slice of a deque": lambda x: collections.deque(x)[0:1],
+    "no inverse by a modulus": lambda x: pow(2, -1, 4) * x[0],
+    "a modulus of zero": lambda x: pow(2, 3, 0) * x[0],
+    "a modulus of a float": lambda x: pow(x[0], 2, 5),
+    "fewer copies than none": lambda x: itertools.tee(x, -1),
+    "the most common of fewer than none": lambda x: collections.Counter([1]).most_common(-1)[0],
 }
 
 
@@ -68,3 +79,27 @@ def test_parts_that_are_integers():
     value, _ = gs.vjp(parts, np.ones(2))
     assert value == parts(np.ones(2))
     assert [type(item) for item in value] == [int, int, int, np.float64]
+
+
+def test_powers_by_a_modulus():
+    def weighted(x):
+        total = pow(3, -1, 7) * x[0]
+        for i in range(3):
+            total += (pow(i + 2, -1, 7) + pow(i + 2, 10 ** (i + 6), 7)) * x[i]
+        return total
+
+    np.testing.assert_array_equal(gs.grad(weighted)(np.ones(3)), [11.0, 9.0, 6.0])
+
+
+@pytest.mark.parametrize(
+    "call", [lambda: pow(2, -1, 4), lambda: heapq.heapify(np.ones(3)), lambda: (1, "a") < (1, 2)]
+)
+def test_what_python_raises_is_handled(call):
+    def guarded(x):
+        try:
+            call()
+        except (ValueError, TypeError):
+            return 2 * np.sum(x)
+        return np.sum(x)
+
+    assert gs.grad(guarded)(np.ones(2)).tolist() == [2.0, 2.0]

@@ -85,12 +85,10 @@ def power(out, x, y):
 
 @variant(builtins.pow)
 def power_modulo(base, exp, mod):
-    """Of integers, which have no limits in Python; of any numbers, without a modulus."""
-    if mod is None:
-        return base**exp
-    if not (isinstance(base, int) and isinstance(exp, int) and isinstance(mod, int)):
+    """Of numbers that are no integers, which have no modulus."""
+    if mod is not None:
         raise TypeError("pow() 3rd argument not allowed unless all arguments are integers")
-    return base**exp % mod
+    return base**exp
 
 
 def _power_by_base(out, x, y):

@@ -13,6 +13,7 @@ from gradscribe.frontend.containers import known_integers
 from gradscribe.frontend.containers.stores import store_item
 from gradscribe.frontend.containers.subscripts import read_item
 from gradscribe.frontend.kinds import static_values
+from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import iteration_prelude
 from gradscribe.frontend.state.handlers import Handler, ObjectsOf, enter, handles
 from gradscribe.frontend.state.lowering import Lowering
@@ -26,8 +27,12 @@ from gradscribe.frontend.values.values import (
     Static,
     TupleOf,
     is_number,
+    known_objects,
+    scalar_type,
 )
 from gradscribe.ir.core import Value
+from gradscribe.ir.types import BOOL, INT, is_integer
+from gradscribe.primitives.control import RUN
 from gradscribe.primitives.registry import PRIMITIVES
 
 _KNOWN = (Static, InstanceRef, Ref, TupleOf, ListRef, DictRef)
@@ -99,7 +104,22 @@ def _power(
     """The operator, but for powers of integers by a modulus."""
     if mod is None:
         return lowering.operate(node, operator.pow, base, exp)
+    operands = base, exp, mod
+    known = known_objects(operands)
+    if known is not None:
+        try:
+            return Static(pow(*known))
+        except Exception as error:  # of a class of numbers
+            lowering.raises(node, error)
+    if all(map(_is_integer, operands)):
+        return unknown.emit(lowering, pow, operands, {}, INT, RUN)
     return lowering.apply_primitive(node, PRIMITIVES[pow], pow, (base, exp, mod), {})
+
+
+def _is_integer(item: FrontendValue) -> bool:
+    type_ = scalar_type(item)
+    is_known = isinstance(item, Static) and isinstance(item.value, int)
+    return is_known or (type_ is not None and type_.weak and (type_ == BOOL or is_integer(type_)))
 
 
 @handles(operator.truth)

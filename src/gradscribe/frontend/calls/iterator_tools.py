@@ -92,6 +92,8 @@ def _tee(
         return items
 
     number = known_integers.static_integer(lowering, node, n)
+    if number < 0:
+        lowering.raises(node, ValueError("n must be >= 0"))
     return TupleOf(tuple(made(lowering, copied, (items, source)) for _ in range(number)))
 
 

@@ -43,8 +43,8 @@ def static_integer(lowering: Lowering, node: Any, item: FrontendValue) -> int:
     """The value of an integer that has to be known."""
     if isinstance(item, Static):
         try:
-            return int(item.value)
-        except (TypeError, ValueError) as error:
+            return operator.index(item.value)
+        except TypeError as error:
             lowering.raises(node, error)
     type_ = scalar_type(item)
     known_value = None if type_ is None else lowering.builder.facts.sampled(type_.value)

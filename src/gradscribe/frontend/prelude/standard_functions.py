@@ -31,11 +31,13 @@ def printed(
 
 
 def heappush(heap: list[Any], item: Any) -> None:
+    _refuse_no_list(heap)
     heap.append(item)
     _rise(heap, 0, len(heap) - 1)
 
 
 def heappop(heap: list[Any]) -> Any:
+    _refuse_no_list(heap)
     last = heap.pop()
     if not heap:
         return last
@@ -46,6 +48,7 @@ def heappop(heap: list[Any]) -> Any:
 
 
 def heapreplace(heap: list[Any], item: Any) -> Any:
+    _refuse_no_list(heap)
     top = heap[0]
     heap[0] = item
     _sink(heap, 0)
@@ -53,22 +56,29 @@ def heapreplace(heap: list[Any], item: Any) -> Any:
 
 
 def heappushpop(heap: list[Any], item: Any) -> Any:
+    _refuse_no_list(heap)
     if heap and heap[0] < item:
         return heapreplace(heap, item)
     return item
 
 
 def heapify(heap: list[Any]) -> None:
+    _refuse_no_list(heap)
     for position in range(len(heap) // 2 - 1, -1, -1):
         _sink(heap, position)
 
 
 def nsmallest(n: int, items: Any, key: Any = None) -> Any:
-    return sorted(items, key=key)[:n]
+    return sorted(items, key=key)[: max(n, 0)]
 
 
 def nlargest(n: int, items: Any, key: Any = None) -> Any:
-    return sorted(items, key=key, reverse=True)[:n]
+    return sorted(items, key=key, reverse=True)[: max(n, 0)]
+
+
+def _refuse_no_list(heap: Any) -> None:
+    if not isinstance(heap, list):
+        raise TypeError(f"heap argument must be a list, not {type(heap).__name__}")
 
 
 def _rise(heap: list[Any], start: int, position: int) -> None:

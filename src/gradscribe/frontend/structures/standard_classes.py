@@ -37,9 +37,11 @@ class Queue:
         return item in self.held
 
     def __getitem__(self, position: Any) -> Any:
+        refuse_slice(position)
         return self.held[position]
 
     def __setitem__(self, position: Any, item: Any) -> None:
+        refuse_slice(position)
         self.held[position] = item
 
     def append(self, item: Any) -> None:
@@ -192,10 +194,15 @@ class CountedItems(HeldItems):
 
     def most_common(self, n: Any = None) -> Any:
         pairs = sorted(self.held.items(), key=lambda pair: pair[1], reverse=True)
-        return pairs if n is None else pairs[:n]
+        return pairs if n is None else pairs[: max(n, 0)]
 
     def total(self) -> Any:
         return sum(self.held.values())
+
+
+def refuse_slice(position: Any) -> None:
+    if isinstance(position, slice):
+        raise TypeError("sequence index must be integer, not 'slice'")
 
 
 def hashed(item: Any) -> Any:

@@ -4,6 +4,8 @@ read what the program changes, and the same elsewhere."""
 from __future__ import annotations
 
 import functools
+import math
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -147,3 +149,133 @@ def test_what_they_return_is_one_object_in_recorded_runs(compile):
         return x if pair(1) is pair(1) else 3.0 * x
 
     assert gs.grad(program, compile=compile)(2.0) == 1
+
+
+class Near:
+    def __init__(self, at):
+        self.at = at
+
+    def __eq__(self, other):
+        return abs(self.at - other.at) < 0.5
+
+    def __hash__(self):
+        return 1
+
+
+@dataclass(frozen=True)
+class Key:
+    scale: float
+    times: int
+
+
+@dataclass(frozen=True)
+class Tagged:
+    scale: float
+    tag: str = field(compare=False)
+
+
+class Weights:
+    def __init__(self, held):
+        self.held = held
+
+    @functools.lru_cache(None)
+    def first(self, k):
+        return float(self.held[0]) * k
+
+
+@functools.cache
+def sign(v):
+    return math.copysign(1.0, v)
+
+
+@functools.cache
+def kind(v, _):
+    return 2.0 if type(v) is int else 3.0
+
+
+@functools.cache
+def at(item):
+    return item.at
+
+
+@functools.cache
+def scale(key):
+    return key.scale
+
+
+@functools.cache
+def length(key):
+    return float(len(key.tag))
+
+
+def signs_of_zeros(x):
+    return sign(0.0) * x[0] + sign(-0.0) * x[1]
+
+
+def kinds_of_ones(x):
+    return kind(1, 2) * x[0] + kind(1.0, 2) * x[1]
+
+
+def near_objects(x):
+    return at(Near(1.0)) * x[0] + at(Near(1.2)) * x[1]
+
+
+def equal_but_for_a_part(x):
+    return length(Tagged(1.0, "a")) * x[0] + length(Tagged(1.0, "bc")) * x[1]
+
+
+def method_of_a_changed_object(x):
+    weights = Weights(np.ones(3))
+    before = weights.first(2.0)
+    weights.held[0] = 9.0
+    return before * x[0] + weights.first(2.0) * x[1]
+
+
+def variable_that_changes(x):
+    of_table = functools.lru_cache(None)(lambda k: TABLE[1] * k)
+    before = of_table(2.0)
+    TABLE[1] = 5.0
+    after = of_table(2.0)
+    TABLE[1] = 1.0
+    return before * x[0] + after * x[1]
+
+
+CHANGING = [
+    *(signs_of_zeros, kinds_of_ones, near_objects, equal_but_for_a_part),
+    *(method_of_a_changed_object, variable_that_changes),
+]
+
+
+@pytest.mark.parametrize("program", CHANGING)
+def test_what_is_remembered_for_equal_arguments_is_not_computed_anew(program):
+    for remembering in (sign, kind, at, length, Weights.first):
+        remembering.cache_clear()
+    with pytest.raises(gs.errors.UnsupportedError, match="that remembers its results"):
+        gs.grad(program)(np.ones(2))
+    found = gs.grad(program, compile=False)(np.ones(2))
+    assert found.tolist() == [program([1.0, 0.0]), program([0.0, 1.0])]
+
+
+def objects_as_keys(x):
+    return scale(Key(1.0, 2)) * x[0] + scale(Key(2.0, 2)) * x[1]
+
+
+def methods_of_objects_in_a_loop(x):
+    weights, total = Weights(np.ones(3)), 0.0
+    for k in range(2):
+        total += weights.first(float(k)) * x[k]
+    return total
+
+
+def methods_of_two_objects(x):
+    first, second = Weights(np.ones(3)), Weights(np.full(3, 2.0))
+    second.name = "second"
+    return first.first(1.0) * x[0] + second.first(1.0) * x[1]
+
+
+@pytest.mark.parametrize(
+    "program", [objects_as_keys, methods_of_objects_in_a_loop, methods_of_two_objects]
+)
+def test_objects_that_do_not_change_may_be_arguments(program):
+    found = gs.grad(program)(np.ones(2))
+    assert found.tolist() == [program([1.0, 0.0]), program([0.0, 1.0])]

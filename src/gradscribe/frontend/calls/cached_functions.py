@@ -7,6 +7,7 @@ nobody changes what it returned. All else is refused.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Sequence as SequenceOf
 from typing import Any, NoReturn
@@ -14,12 +15,15 @@ from typing import Any, NoReturn
 import gast
 
 from gradscribe.frontend.calls import introspection
+from gradscribe.frontend.calls.dataclass_methods import is_dataclass_comparison
 from gradscribe.frontend.joins.final_blocks import walk_all
+from gradscribe.frontend.kinds.trees import reached
 from gradscribe.frontend.memory.remembered import reading, refusal
 from gradscribe.frontend.opaque import recorded_calls
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.state.handlers import ObjectsOf, handles
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures.instances import class_of, has_methods
 from gradscribe.frontend.syntax.shared_variables import own_names, own_nodes
 from gradscribe.frontend.values.values import (
     DictRef,
@@ -31,11 +35,15 @@ from gradscribe.frontend.values.values import (
     Ref,
     Static,
     TupleOf,
+    known_objects,
 )
 from gradscribe.ir.core import Callee, Operation, Value
+from gradscribe.ir.probing import in_class
+from gradscribe.ir.statics import same_static
 from gradscribe.ir.types import Array, Scalar, Sequence
 from gradscribe.primitives.control import EFFECT
 from gradscribe.primitives.raising import makes_exception
+from gradscribe.primitives.users_code import is_users
 
 _LOOPS = (gast.For, gast.While)
 
@@ -65,8 +73,7 @@ def _cached(
 def _call_cached(
     lowering: Lowering, node: Any, callee: Static, /, *given: FrontendValue, **named: FrontendValue
 ) -> FrontendValue:
-    with reading(lowering, node):
-        return _call(lowering, node, Static(callee.value.__wrapped__), *given, **named)
+    return _call(lowering, node, Static(callee.value.__wrapped__), *given, **named)
 
 
 @handles(remembered)
@@ -78,12 +85,14 @@ def _call(
     *given: FrontendValue,
     **keywords: FrontendValue,
 ) -> FrontendValue:
-    for item in (*given, *keywords.values()):
+    arguments = (*given, *keywords.values())
+    for item in arguments:
         _check_hashable(lowering, node, item)
+    _check_keys(lowering, node, function, arguments)
     if isinstance(function, LocalFunction):
         _check_variables(lowering, node, function)
     before, made = dict(lowering.contents), len(lowering.builder.operations)
-    with recorded_calls.remembering(lowering):
+    with reading(lowering, node), recorded_calls.remembering(lowering):
         result = lowering.call(node, function, given, keywords)
     is_changed = any(lowering.contents.get(storage) is not held for storage, held in before.items())
     # What a recursive function does is known when it has been lowered, to the one that calls it.
@@ -121,6 +130,35 @@ def _check_hashable(lowering: Lowering, node: Any, item: FrontendValue) -> None:
         name = introspection.class_of(lowering, node, item)
         shown = f"{name.__module__}.{name.__name__}".removeprefix("builtins.")
         lowering.raises(node, TypeError(f"unhashable type: '{shown}'"))
+
+
+def _check_keys(
+    lowering: Lowering, node: Any, function: FrontendValue, items: SequenceOf[FrontendValue]
+) -> None:
+    """Refuse arguments for which another result may be remembered: equal ones that are not the
+    same, or objects that have changed since."""
+    for item in reached(lowering, *items):
+        cls = class_of(item) if has_methods(item) else None
+        if cls is not None and _has_own_equality(cls):
+            _refuse(lowering, node, f"is given a `{cls.__name__}`, which its class compares")
+        if isinstance(item, (InstanceRef, Ref, ListRef, DictRef)):
+            held = lowering.contents.get(item.storage)
+            if lowering.cached.contents.setdefault((function, item.storage), held) is not held:
+                _refuse(lowering, node, "is given what the program changes")
+    known = known_objects(items)
+    if known is not None:
+        keys = lowering.cached.keys.setdefault(function, {})
+        same = keys.setdefault(functools._make_key(tuple(known), {}, typed=False), known)
+        if not all(map(same_static, known, same)):
+            _refuse(lowering, node, f"is given {known[0]!r}, which is equal to another key")
+
+
+def _has_own_equality(cls: type) -> bool:
+    """Whether the user's code says which objects of a class are equal, or leaves parts out."""
+    equal = in_class(cls, "__eq__")
+    if is_dataclass_comparison(equal):
+        return not all(field.compare for field in dataclasses.fields(cls))
+    return is_users(equal) or is_users(in_class(cls, "__hash__"))
 
 
 def _is_numpy(type_: Any) -> bool:

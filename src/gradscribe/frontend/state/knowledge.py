@@ -415,11 +415,13 @@ class Nesting:
 @dataclass(eq=False, slots=True)
 class CachedFunctions:
     """Functions that remember their results. contents: of what local ones read, by function and
-    name. lists: those that they have returned. called_at: where one from outside is called; read,
-    attributes: the memory from outside, and the attributes, that such ones read, with the place of
-    the call."""
+    name, and of what they are given. keys: the arguments, as far as they are known, for which each
+    remembers one. lists: those that they have returned. called_at: where one is called; read,
+    attributes: the memory from outside, and the attributes, that they read, with the place of the
+    call."""
 
     contents: dict[Any, Any] = field(default_factory=dict)
+    keys: dict[Any, dict[Any, list[Any]]] = field(default_factory=dict)
     lists: set[Storage] = field(default_factory=set)
     called_at: Location | None = None
     read: dict[Storage, Location] = field(default_factory=dict)

@@ -12,12 +12,14 @@ from gradscribe.codegen.folding import Folded
 from gradscribe.codegen.uses import IN_PLACE, Pattern, Uses, bound_by
 from gradscribe.ir.core import IF, LOOP, Block, Function, Operation, Value, walk
 from gradscribe.ir.flow import Loop
+from gradscribe.primitives.lifetimes import let_go
 from gradscribe.primitives.raising import Classes, is_attempt, may_raise
 
 
 class Interference:
     """neighbours: for each value, those that it may not share a variable with. carried: the
     parameters of loops that are read, in the loop or after it, so that a variable carries them.
+    ended: the operations that let go of what is not needed after them.
     """
 
     def __init__(
@@ -25,6 +27,7 @@ class Interference:
     ) -> None:
         self.neighbours: dict[Value, set[Value]] = {}
         self.carried: set[Value] = set()
+        self.ended: set[Operation] = set()
         self._uses = uses
         self._folded = folded.values
         self._conditionals = folded.conditionals
@@ -93,6 +96,10 @@ class Interference:
             for variable in bound_by(result, self._patterns):
                 self._define(variable, live)
                 live.discard(variable)
+        if operation.callee is let_go:
+            if operation.operands[0] not in live:
+                self.ended.add(operation)
+            return
         live |= self._read_by(operation)
 
     def _if(self, operation: Operation, live: set[Value]) -> set[Value]:

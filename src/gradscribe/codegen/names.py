@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from gradscribe.codegen.interference import Interference
-from gradscribe.codegen.uses import IN_PLACE, Uses
+from gradscribe.codegen.uses import IN_PLACE, Uses, is_foreign
 from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, Value, walk
 from gradscribe.ir.flow import Loop, merges
 from gradscribe.ir.roles import cotangents
@@ -22,6 +22,7 @@ from gradscribe.ir.trees import Leaf
 from gradscribe.ir.types import BOOL, Collected, Scalar
 from gradscribe.primitives.control import CAUGHT
 from gradscribe.primitives.indexing import LENGTH
+from gradscribe.primitives.lifetimes import let_go
 from gradscribe.primitives.raising import is_attempt
 
 _INDICES = ("i", "j", "k", "l")
@@ -30,13 +31,21 @@ _INDICES = ("i", "j", "k", "l")
 @dataclass(eq=False)
 class _Variable:
     """Values that share a variable. fixed: the name is part of the function's signature. alone: no
-    other variable may have its name (what `except … as` binds is unbound after it)."""
+    other variable may have its name (what `except … as` binds is unbound after it), and no other
+    value joins it. lasting: no other variable may have its name, which holds what unread code has
+    made, and lives as long as the function does."""
 
     members: list[Value]
     neighbours: set[Value]
     name: str = ""
     fixed: bool = False
     alone: bool = False
+    lasting: bool = False
+
+    @property
+    def shares_name(self) -> bool:
+        """Whether other variables may have its name, where they are not needed at one time."""
+        return not (self.alone or self.lasting)
 
 
 _TRIED = 32
@@ -85,7 +94,9 @@ class _Naming:
                 is_own = own.get(value) == name
                 producer = uses.producer.get(value)
                 caught = producer is not None and producer.primitive is CAUGHT
-                self._variable[value] = _Variable([value], neighbours, name, is_own, caught)
+                self._variable[value] = _Variable(
+                    [value], neighbours, name, is_own, caught, is_foreign(producer)
+                )
 
     # which values share a variable
 
@@ -104,7 +115,10 @@ class _Naming:
     def join_merged(self, block: Block) -> None:
         """What had better share a variable: the two sides of a move."""
         for operation in block.operations:
-            if operation.primitive is LOOP:
+            if operation.callee is let_go:
+                for successor in operation.operands[1:]:
+                    self._join(operation.operands[0], successor)
+            elif operation.primitive is LOOP:
                 phis = Loop(operation).carried
                 for phi in phis:
                     self._join(phi.parameter, phi.following)
@@ -128,6 +142,7 @@ class _Naming:
         if other.fixed or (not one.name and not one.fixed):
             one.name = other.name or one.name
         one.fixed |= other.fixed
+        one.lasting |= other.lasting
         one.members += other.members
         one.neighbours |= other.neighbours
         for member in other.members:
@@ -156,7 +171,7 @@ class _Naming:
                 others = holders.setdefault(name, [])
                 if not others and name in parameters and not variable.fixed:
                     continue
-                if others and (variable.alone or any(other.alone for other in others)):
+                if others and not all(one.shares_name for one in (variable, *others)):
                     continue
                 if not any(self._interfere(variable, other) for other in others):
                     others.append(variable)

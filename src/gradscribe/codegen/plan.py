@@ -28,7 +28,8 @@ class Plan:
     """function: in normal form. folded: values written where they are read. conditionals:
     branches that are one expression. patterns: tuples that are bound item by item (bound: the
     items). names: of all other values. carried: what loops need a variable for. recorded:
-    values that must be bound on every path."""
+    values that must be bound on every path. ended: the operations that let go of what is not
+    needed after them."""
 
     function: Function
     uses: Uses
@@ -39,6 +40,7 @@ class Plan:
     names: Names
     carried: set[Value]
     recorded: frozenset[Value]
+    ended: frozenset[Operation]
 
     def is_used(self, value: Value) -> bool:
         return bool(self.uses.of(value))
@@ -78,6 +80,7 @@ def plan(function: Function, *, stepwise: bool = False) -> Plan:
         names,
         interference.carried,
         recorded(function, names.of),
+        frozenset(interference.ended),
     )
 
 

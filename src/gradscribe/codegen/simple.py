@@ -23,10 +23,11 @@ from gradscribe.codegen.heads import target
 from gradscribe.codegen.listing import Listing, is_derived
 from gradscribe.codegen.objects import augmenting, changing
 from gradscribe.codegen.rewriting import call_method, name, negation, same, without_minus
-from gradscribe.codegen.uses import stored_value
+from gradscribe.codegen.uses import is_foreign, stored_value
 from gradscribe.ir.core import CALL, Location, Operand, Operation, Primitive
 from gradscribe.ir.types import Scalar
 from gradscribe.primitives import control, indexing, lists
+from gradscribe.primitives.lifetimes import let_go
 from gradscribe.primitives.raising import may_raise
 
 
@@ -41,12 +42,16 @@ def write_simple(listing: Listing, operation: Operation) -> None:
 def _assign(listing: Listing, operation: Operation) -> None:
     """`x = …`; a result that nobody reads is computed only for its effect, which may be that it
     raises what a `try` around it handles."""
+    if operation.callee is let_go:
+        _let_go(listing, operation)
+        return
     (result,) = operation.results
     change = None if listing.plan.is_used(result) else changing(listing, operation)
     if change is not None:
         listing.add(change, operation.location)
         return
-    if not listing.plan.is_used(result):
+    is_held = bool(result.name) and is_foreign(operation)
+    if not (listing.plan.is_used(result) or is_held):
         caught, makers = tuple(listing.catching), listing.plan.uses.makers(operation)
         primitive = operation.primitive
         lasts = primitive.effect or (primitive.lasting and not is_derived(operation.location))
@@ -54,6 +59,8 @@ def _assign(listing: Listing, operation: Operation) -> None:
             listing.add(ast.Expr(listing.write.operation(operation)), operation.location)
         return
     bound = target(listing.plan, result)
+    if is_held:
+        bound = name(listing.plan.names.of[result])
     augmented = augmenting(listing, operation, bound)
     if augmented is not None:
         listing.add(augmented, operation.location)
@@ -66,6 +73,15 @@ def _assign(listing: Listing, operation: Operation) -> None:
     else:
         statement = assign(bound, expression)
     listing.add(statement, operation.location)
+
+
+def _let_go(listing: Listing, operation: Operation) -> None:
+    """`del x`, where nothing needs x any more, and no other value is in the same variable."""
+    names = listing.plan.names.of
+    own = names.get(operation.operands[0])
+    is_alone = own is not None and list(names.values()).count(own) == 1
+    if own is not None and is_alone and operation in listing.plan.ended:
+        listing.add(ast.Delete([ast.Name(own, ast.Del())]), operation.location)
 
 
 def _define(listing: Listing, operation: Operation) -> None:

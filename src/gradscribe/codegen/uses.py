@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from gradscribe.codegen.key_lists import key_lists
 from gradscribe.ir.core import LOOP, Block, Function, Operand, Operation, Value
 from gradscribe.ir.flow import Loop
-from gradscribe.ir.types import Scalar, Tuple
+from gradscribe.ir.types import Opaque, Scalar, Tuple
 from gradscribe.primitives import lists
-from gradscribe.primitives.control import APPEND, ITEM, LENT, PUSH, SET, STACK_POP, TUPLE
+from gradscribe.primitives.control import APPEND, EFFECT, ITEM, LENT, PUSH, SET, STACK_POP, TUPLE
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
+from gradscribe.primitives.lifetimes import let_go
 
 IN_PLACE = frozenset({STORE, ACCUMULATE}) | lists.IN_PLACE
 """Operations whose result is, after bufferization, the object of their first operand."""
@@ -107,6 +108,13 @@ def destructured(uses: Uses) -> dict[Value, Pattern]:
         else:
             found[value] = pattern
     return found
+
+
+def is_foreign(operation: Operation | None) -> bool:
+    """Whether this makes what unread code has made, which lives as long as a variable has it."""
+    if operation is None or operation.primitive is not EFFECT or operation.callee is let_go:
+        return False
+    return any(isinstance(result.type, Opaque) for result in operation.results)
 
 
 def bound_by(value: Value, patterns: dict[Value, Pattern]) -> Iterator[Value]:

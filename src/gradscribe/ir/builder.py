@@ -23,7 +23,7 @@ from gradscribe.ir.core import (
     walk,
 )
 from gradscribe.ir.lengths import Facts
-from gradscribe.ir.types import Type, is_integer
+from gradscribe.ir.types import Opaque, Type, is_integer
 
 
 class Builder:
@@ -208,15 +208,18 @@ class Builder:
         self._fresh[-1] = len(self._open[-1])
 
     def rename(self, value: Value, name: str) -> Value:
-        """The value, which gets this name if it has none, the current statement has made it and
-        nothing read it yet. It stays the same value, wherever it is held."""
+        """The value, which gets this name if it has none and the current statement has made it, or
+        unread code. It stays the same value, wherever it is held."""
         if value.name or not name:
+            return value
+        if isinstance(value.type, Opaque):
+            object.__setattr__(value, "name", name)
             return value
         for operation in reversed(self._open[-1][self._fresh[-1] :]):
             if value in operation.results:
                 object.__setattr__(value, "name", name)
                 break
-            if operation.regions or value in operation.operands:
+            if operation.regions:
                 break
         return value
 

@@ -1,0 +1,58 @@
+"""What unread code has made lives as long as a name has it: files are closed, and buffers may be
+resized, when the last one is bound anew, is deleted, or goes with its function."""
+
+from __future__ import annotations
+
+from gradscribe.frontend.kinds.trees import reached
+from gradscribe.frontend.state.frame import Frame
+from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import FrontendValue
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import Opaque
+from gradscribe.primitives.control import EFFECT
+from gradscribe.primitives.lifetimes import let_go
+
+
+def bind(lowering: Lowering, name: str, item: FrontendValue) -> None:
+    """Bind a name of the function that is being lowered."""
+    names = lowering.frame.names
+    former = names.get(name)
+    names[name] = item
+    if former is not item:
+        _end(lowering, former, item)
+
+
+def unbind(lowering: Lowering, name: str) -> None:
+    """`del name`."""
+    _end(lowering, lowering.frame.names.pop(name, None))
+
+
+def leave(lowering: Lowering, frame: Frame, result: FrontendValue) -> None:
+    """A function that was inlined is left, with this result."""
+    if len(lowering.frames) > 1:
+        names, frame.names = frame.names, {"": result}
+        ended = [item for item in names.values() if isinstance(item, Value)]
+        for item in dict.fromkeys(ended):
+            _end(lowering, item)
+        frame.names = names
+
+
+def _end(
+    lowering: Lowering, item: FrontendValue | None, successor: FrontendValue | None = None
+) -> None:
+    """Let go of an object that unread code has made for the program, unless a name, or what a name
+    leads to, has it still."""
+    if not _is_foreign(lowering, item):
+        return
+    bound = (name for frame in lowering.frames for name in frame.names.values())
+    if any(other is item for other in reached(lowering, *bound)):
+        return
+    args = (item, successor) if _is_foreign(lowering, successor) else (item,)
+    lowering.emit(EFFECT, {"args": args, "keywords": {}, "type": Opaque()}, let_go)
+
+
+def _is_foreign(lowering: Lowering, item: FrontendValue | None) -> bool:
+    if not isinstance(item, Value) or not isinstance(item.type, Opaque):
+        return False
+    made = lowering.builder.definition(item)
+    return made is not None and made.primitive is EFFECT

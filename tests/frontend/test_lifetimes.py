@@ -1,0 +1,165 @@
+"""What unread code has made lives as long as in Python: while a name has it, and no longer."""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import io
+import os
+import tempfile
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+
+X = np.array([0.5, 1.2, 0.7])
+PATH = os.path.join(tempfile.gettempdir(), f"lifetimes_{os.getpid()}.txt")
+
+
+def number_in(path: Any) -> float:
+    with open(path) as file:
+        return float(file.read())
+
+
+def save(text: Any) -> None:
+    file = open(PATH, "w")
+    file.write(text)
+
+
+def closed_with_its_function(x):
+    save("3.0")
+    return number_in(PATH) * np.sum(x)
+
+
+def closed_by_del(x):
+    file = open(PATH, "w")
+    file.write("4.0")
+    del file
+    return number_in(PATH) * np.sum(x)
+
+
+def closed_by_another_value(x):
+    file = open(PATH, "w")
+    file.write("5.0")
+    file = None
+    return number_in(PATH) * np.sum(x)
+
+
+def directory_that_lives(x):
+    directory = tempfile.TemporaryDirectory()
+    path = directory.name
+    return (1.0 if os.path.exists(path) else 2.0) * np.sum(x)
+
+
+def directory_that_is_gone(x):
+    directory = tempfile.TemporaryDirectory()
+    path = directory.name
+    del directory
+    return (1.0 if os.path.exists(path) else 2.0) * np.sum(x)
+
+
+def locked(x):
+    buffer = bytearray(8)
+    view = memoryview(buffer)
+    try:
+        buffer.append(1)
+    except BufferError:
+        return 2 * np.sum(x)
+    return np.sum(x)
+
+
+def locked_by_an_array(x):
+    numbers = array.array("d", [1.0])
+    view = np.frombuffer(numbers)
+    try:
+        numbers.append(2.0)
+    except BufferError:
+        return 2 * np.sum(x)
+    return np.sum(x)
+
+
+def locked_by_a_stream(x):
+    stream = io.BytesIO(b"abcdefgh")
+    view = stream.getbuffer()
+    try:
+        stream.truncate(0)
+    except BufferError:
+        return 2 * np.sum(x)
+    return np.sum(x)
+
+
+def no_longer_locked(x):
+    buffer = bytearray(8)
+    view = memoryview(buffer)
+    view = memoryview(b"ab")
+    buffer.append(1)
+    return np.sum(x) * len(buffer) * len(view)
+
+
+def length_of(buffer: Any) -> int:
+    view = memoryview(buffer)
+    return len(view)
+
+
+def not_locked_after_a_call(x):
+    buffer = bytearray(8)
+    length = length_of(buffer)
+    buffer.append(1)
+    return np.sum(x) * len(buffer) * length
+
+
+def locked_in_each_iteration(x):
+    buffer, total = bytearray(8), 0.0
+    for _ in range(3):
+        view = memoryview(buffer)
+        total += len(view)
+        view = None
+        buffer.append(1)
+    return np.sum(x) * len(buffer) * total
+
+
+def two_names(x):
+    buffer = bytearray(8)
+    view = memoryview(buffer)
+    other = view
+    del view
+    try:
+        buffer.append(1)
+    except BufferError:
+        return 2 * np.sum(x) * len(other)
+    return np.sum(x)
+
+
+PROGRAMS = [
+    *(closed_with_its_function, closed_by_del, closed_by_another_value, directory_that_lives),
+    *(directory_that_is_gone, locked, locked_by_an_array, locked_by_a_stream, no_longer_locked),
+    *(not_locked_after_a_call, locked_in_each_iteration, two_names),
+]
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_objects_live_while_a_name_has_them(program):
+    expected = program(X)
+    value, gradient = gs.value_and_grad(program)(X)
+    assert value == expected
+    np.testing.assert_allclose(gradient, np.full(3, expected / np.sum(X)))
+
+
+def test_a_callback_has_a_variable_of_its_own():
+    callback = ctypes.CFUNCTYPE(None)
+
+    def program(x):
+        first = callback(lambda: None)
+        address = ctypes.cast(first, ctypes.c_void_p)
+        second = callback(lambda: None)
+        second()
+        return np.sum(x) if address else x[0]
+
+    gradient = gs.grad(program)
+    gradient(X)
+    assert "    first = CFunctionType(lambda: None)\n" in gradient.source
+    assert "    second = CFunctionType(lambda: None)\n" in gradient.source

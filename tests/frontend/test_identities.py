@@ -216,3 +216,22 @@ def test_containers_ask_for_identity_before_equality(function):
             assert function is of_two
             continue
         assert (found, len(COMPARISONS)) == (expected, count)
+
+
+def flags_among_integers(x):
+    items, total = [True, 2, 0, False], 0.0
+    for i in range(4):
+        total += (x[0] if items[i] is True else 3.0) + (x[1] if items[i] is not False else 5.0)
+    return total
+
+
+def item_of_a_tuple(x):
+    return x[0] if (True, 2)[int(x[1] > 3)] is True else 3 * x[0]
+
+
+@pytest.mark.parametrize("function", [flags_among_integers, item_of_a_tuple])
+def test_a_number_is_a_flag_where_it_is_a_bool(function):
+    value, gradient = gs.value_and_grad(function)(X)
+    recorded = gs.value_and_grad(function, compile=False)(X)
+    assert value == recorded[0] == function(X)
+    np.testing.assert_array_equal(gradient, recorded[1])

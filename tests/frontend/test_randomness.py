@@ -323,3 +323,33 @@ def test_opaque_values_are_converted_before_they_are_computed_with() -> None:
     with pytest.raises(UnsupportedError, match="whose type is not known") as refused:
         gs.grad(unconverted)(x5)
     assert "convert a number where it is made, as in `float(…)`" in str(refused.value)
+
+
+def one_of_numbers(x):
+    chosen = random.Random(1).choice([x[0], 2])
+    return chosen * x[1]
+
+
+def one_of_two_classes(x):
+    chosen = random.Random(1).choice([True, 2])
+    first = x[0] if chosen is True else 3 * x[0]
+    return first + (x[1] if isinstance(chosen, bool) else 5 * x[1])
+
+
+def one_of_lists(x):
+    generator, total = random.Random(2), 0.0
+    for _ in range(4):
+        total += sum(generator.choice([[x[0], 1.0], [x[1], 2.0]])) * generator.choice((1.0, 2.5))
+    return total + generator.random()
+
+
+def one_of_known_texts(x):
+    random.seed(4)
+    return x[0] if random.choice(["a", "b"]) == "a" else x[1]
+
+
+@pytest.mark.parametrize(
+    "function", [one_of_numbers, one_of_two_classes, one_of_lists, one_of_known_texts]
+)
+def test_what_python_chooses_is_one_of_the_items(function: Any) -> None:
+    agrees(function, x5)

@@ -300,10 +300,24 @@ def _identity(lowering: Lowering, node: Any, wanted: bool, left: Any, right: Any
         if is_flag and stands_for(side, bool):
             symbol = operator.eq if wanted else operator.ne
             return operate(lowering, node, symbol, left, right)
+        if stands_for(side, bool) and isinstance(other, Value) and is_number(other):
+            flag = _is_flag(lowering, node, other, side)
+            return flag if wanted else operate(lowering, node, operator.not_, flag)
     found = _identical(lowering, node, left, right)
     if isinstance(found, bool):
         return Static(found is wanted)
     return found if wanted else operate(lowering, node, operator.not_, found)
+
+
+def _is_flag(
+    lowering: Lowering, node: Any, number: FrontendValue, flag: FrontendValue
+) -> FrontendValue:
+    """Whether a number, which may be a bool on some paths, is True, or False."""
+    is_bool = lowering.call(node, Static(isinstance), (number, Static(bool)), {})
+    if is_bool == Static(False):
+        return is_bool
+    same = operate(lowering, node, operator.eq, number, flag)
+    return operate(lowering, node, operator.and_, is_bool, same)
 
 
 def _may_be_none(lowering: Lowering, node: Any, item: FrontendValue) -> bool:

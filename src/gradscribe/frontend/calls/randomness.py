@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.frontend.containers import lengths
 from gradscribe.frontend.containers.shapes import shape_of
 from gradscribe.frontend.containers.stores import store
 from gradscribe.frontend.containers.subscripts import read_item
@@ -19,7 +20,7 @@ from gradscribe.frontend.memory.contiguity import is_contiguous
 from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.opaque import foreign, trial_calls, unknown
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import FrontendValue, Ref, Static, TupleOf
+from gradscribe.frontend.values.values import FrontendValue, Ref, Static, TupleOf, known_objects
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Method
 from gradscribe.ir.generators import RandomGenerator
@@ -107,10 +108,37 @@ def _drawn(lowering: Lowering, call: _Draw) -> FrontendValue:
         return _fill(lowering, call, target)
     if call.name == "permutation" and isinstance(call.given[0], Ref) and not call.keywords:
         return _permuted(lowering, call)
+    if call.name == "choice" and _may_differ(lowering, call):
+        return _chosen(lowering, call)
     type_ = _type(lowering, call)
     found = unknown.emit(lowering, call.callee, call.arguments, call.keywords, type_)
     is_given = call.cls is random.Random  # draws one of the objects themselves
     return foreign.leading(lowering, found, call.given) if is_given else found
+
+
+def _may_differ(lowering: Lowering, call: _Draw) -> bool:
+    """Whether one of several items is chosen by Python, which are not known to be of one type."""
+    if not issubclass(call.cls, random.Random) or call.keywords or len(call.given) != 1:
+        return False
+    (given,) = call.given
+    items = known_items(lowering, given)
+    if items is None:
+        return not isinstance(given, Static)
+    known = known_objects(items)
+    return known is None or len(set(map(type, known))) != 1
+
+
+def _chosen(lowering: Lowering, call: _Draw) -> FrontendValue:
+    """`choice(items)` of Python's generators, as the item at a number that is drawn: it is one of
+    the objects themselves."""
+    *generator, items = call.arguments
+    length = lengths.length(lowering, items)
+    if length == Static(0):
+        lowering.raises(call.node, IndexError("Cannot choose from an empty sequence"))
+    owner = probe(call.callee, "__self__")
+    numbered = Method("randrange") if owner is None else owner.randrange
+    number = _drawn(lowering, replace(call, callee=numbered, arguments=(*generator, length)))
+    return read_item(lowering, call.node, items, number)
 
 
 def _fill(lowering: Lowering, call: _Draw, target: FrontendValue) -> FrontendValue:

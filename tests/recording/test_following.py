@@ -1,9 +1,11 @@
 """Calls that NumPy's protocols do not tell of are followed where the source can be read."""
 
 import contextlib
+import dataclasses
 import functools
 import linecache
 import math
+import operator
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -639,3 +641,40 @@ def test_what_is_called_is_not_asked_for_its_hash():
     called = CountingItsHashes()
     assert gs.grad(lambda x: called() * x[0], compile=False)(X)[0] == 3.0
     assert CountingItsHashes.count == 0
+
+
+def decorated_inside(x):
+    @operator.attrgetter("__code__.co_names")
+    def names(a):
+        return np.sin(a)
+
+    @functools.lru_cache
+    def twice(n):
+        return 2.0 * n
+
+    @contextlib.contextmanager
+    def added(n):
+        yield n + 1.0
+
+    @dataclasses.dataclass
+    class Pair:
+        first: float
+        second: float
+
+        @property
+        def product(self):
+            return self.first * self.second
+
+        @staticmethod
+        def of(a):
+            return Pair(a, twice(3))
+
+    with added(x[0]) as more:
+        return Pair.of(more).product * len(names)
+
+
+def test_decorators_of_nested_functions_are_called_as_other_functions():
+    x = np.array([0.5, 2.0])
+    value, gradient = gs.value_and_grad(decorated_inside, compile=False)(x)
+    assert value == decorated_inside(x)
+    np.testing.assert_allclose(gradient, [12.0, 0.0])

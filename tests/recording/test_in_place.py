@@ -257,3 +257,21 @@ def test_two_results_are_stored_in_parts_of_one_array_if_these_are_apart():
     assert gradient(slice(0, 4, 2), slice(1, 4, 2)).tolist() == [0, 2]
     with pytest.raises(AliasingError, match="two results are stored"):
         gradient(slice(2), slice(1, 3))
+
+
+@pytest.mark.parametrize("checked", [True, False])
+def test_arrays_are_resized_where_nobody_asks_who_refers_to_them(checked):
+    def resized(x):
+        weights = np.ones(2)
+        try:
+            weights.resize(3, refcheck=checked)
+        except ValueError:
+            return 2.0 * np.sum(x)
+        return np.sum(weights * x)
+
+    gradient = gs.grad(resized, compile=False)
+    if checked:
+        with pytest.raises(gs.errors.UnsupportedError, match="whether anything else refers"):
+            gradient(np.ones(3))
+    else:
+        assert gradient(np.ones(3)).tolist() == [1.0, 1.0, 0.0]

@@ -254,6 +254,8 @@ class _Following(ast.NodeTransformer):
             found = getattr(node, name)
             is_list = isinstance(found, list)
             setattr(node, name, list(map(_watched, found)) if is_list else _watched(found))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            node.decorator_list = list(map(_resolved, node.decorator_list))
         return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
@@ -280,8 +282,7 @@ class _Following(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
-        resolver = ast.copy_location(ast.Name(RESOLVER, ast.Load()), node.func)
-        node.func = ast.copy_location(ast.Call(resolver, [node.func], []), node.func)
+        node.func = _resolved(node.func)
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
@@ -293,6 +294,12 @@ class _Following(ast.NodeTransformer):
             return self.generic_visit(node)
         callee = ast.copy_location(ast.Attribute(text, "__mod__", ast.Load()), text)
         return self.visit(ast.copy_location(ast.Call(callee, [node.right], []), node))
+
+
+def _resolved(node: Any) -> Any:
+    """An expression that gives what is called in place of what this one gives."""
+    resolver = ast.copy_location(ast.Name(RESOLVER, ast.Load()), node)
+    return ast.copy_location(ast.Call(resolver, [node], []), node)
 
 
 def _watched(node: Any) -> Any:

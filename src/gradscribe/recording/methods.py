@@ -204,6 +204,18 @@ def _other_attribute(self: Recorded, name: str) -> Any:
     return getattr(self._shared(), name)
 
 
+def _resize(self: Array, *shape: Any, refcheck: Any = True) -> None:
+    method = _other_attribute(self, "resize")
+    if refcheck:
+        raise refused(
+            UnsupportedError(
+                "`x.resize(…)` asks whether anything else refers to an array, as what records does",
+                "give it `refcheck=False`, or use `np.resize`",
+            )
+        )
+    method(*shape, refcheck=False)
+
+
 _SLOTS = frozenset({*RecordedArray.__slots__, *RecordedNumber.__slots__})
 
 
@@ -309,6 +321,7 @@ OF_ARRAYS: dict[str, Any] = {
     "imag": property(ARRAY_AND_NUMBER["imag"].fget, _set_part("imag")),
     "mT": property(lambda self: run(np.matrix_transpose, (self,))),
     "real": property(ARRAY_AND_NUMBER["real"].fget, _set_part("real")),
+    "resize": _resize,
     "setflags": _set_flags,
     "shape": property(ARRAY_AND_NUMBER["shape"].fget, _set_shape),
     "view": _view,

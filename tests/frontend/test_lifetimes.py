@@ -132,10 +132,61 @@ def two_names(x):
     return np.sum(x)
 
 
+def written_in_a_loop(x):
+    for k in range(3):
+        file = open(PATH, "w")
+        file.write(str(k))
+    del file
+    return number_in(PATH) * np.sum(x)
+
+
+def let_go_in_a_branch(x):
+    buffer = bytearray(8)
+    view = memoryview(buffer)
+    if x[0] > 0:
+        del view
+    buffer.append(1)
+    return np.sum(x) * len(buffer)
+
+
+def held_by_an_attribute(x):
+    class Writer:
+        def __init__(self):
+            self.file = open(PATH, "w")
+
+    writer = Writer()
+    writer.file.write("3.0")
+    writer = None
+    return number_in(PATH) * np.sum(x)
+
+
+def held_by_a_dict(x):
+    files = {"a": open(PATH, "w")}
+    files["a"].write("6.0")
+    files.pop("a")
+    return number_in(PATH) * np.sum(x)
+
+
+def held_by_a_function(x):
+    buffer = bytearray(8)
+
+    def view_of():
+        view = memoryview(buffer)
+        return lambda: len(view)
+
+    length = view_of()
+    try:
+        buffer.append(1)
+    except BufferError:
+        return 2 * length() * np.sum(x)
+    return np.sum(x)
+
+
 PROGRAMS = [
     *(closed_with_its_function, closed_by_del, closed_by_another_value, directory_that_lives),
     *(directory_that_is_gone, locked, locked_by_an_array, locked_by_a_stream, no_longer_locked),
-    *(not_locked_after_a_call, locked_in_each_iteration, two_names),
+    *(not_locked_after_a_call, locked_in_each_iteration, two_names, written_in_a_loop),
+    *(let_go_in_a_branch, held_by_an_attribute, held_by_a_dict, held_by_a_function),
 ]
 
 

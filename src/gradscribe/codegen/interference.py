@@ -19,7 +19,7 @@ from gradscribe.primitives.raising import Classes, is_attempt, may_raise
 class Interference:
     """neighbours: for each value, those that it may not share a variable with. carried: the
     parameters of loops that are read, in the loop or after it, so that a variable carries them.
-    ended: the operations that let go of what is not needed after them.
+    after: what is live after the operations that let go of something.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class Interference:
     ) -> None:
         self.neighbours: dict[Value, set[Value]] = {}
         self.carried: set[Value] = set()
-        self.ended: set[Operation] = set()
+        self.after: dict[Operation, frozenset[Value]] = {}
         self._uses = uses
         self._folded = folded.values
         self._conditionals = folded.conditionals
@@ -97,8 +97,7 @@ class Interference:
                 self._define(variable, live)
                 live.discard(variable)
         if operation.callee is let_go:
-            if operation.operands[0] not in live:
-                self.ended.add(operation)
+            self.after[operation] = frozenset(live)
             return
         live |= self._read_by(operation)
 

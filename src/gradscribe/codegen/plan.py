@@ -28,8 +28,8 @@ class Plan:
     """function: in normal form. folded: values written where they are read. conditionals:
     branches that are one expression. patterns: tuples that are bound item by item (bound: the
     items). names: of all other values. carried: what loops need a variable for. recorded:
-    values that must be bound on every path. ended: the operations that let go of what is not
-    needed after them."""
+    values that must be bound on every path. after: what is needed after the operations that let
+    go of something."""
 
     function: Function
     uses: Uses
@@ -40,7 +40,7 @@ class Plan:
     names: Names
     carried: set[Value]
     recorded: frozenset[Value]
-    ended: frozenset[Operation]
+    after: dict[Operation, frozenset[Value]]
 
     def is_used(self, value: Value) -> bool:
         return bool(self.uses.of(value))
@@ -80,7 +80,7 @@ def plan(function: Function, *, stepwise: bool = False) -> Plan:
         names,
         interference.carried,
         recorded(function, names.of),
-        frozenset(interference.ended),
+        interference.after,
     )
 
 

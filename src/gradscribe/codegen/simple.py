@@ -76,12 +76,18 @@ def _assign(listing: Listing, operation: Operation) -> None:
 
 
 def _let_go(listing: Listing, operation: Operation) -> None:
-    """`del x`, where nothing needs x any more, and no other value is in the same variable."""
-    names = listing.plan.names.of
-    own = names.get(operation.operands[0])
-    is_alone = own is not None and list(names.values()).count(own) == 1
-    if own is not None and is_alone and operation in listing.plan.ended:
+    """`del x`, where nothing is needed any more that is in this variable; what was made outside of
+    a loop, or a branch, is there once, though it may be let go several times."""
+    plan = listing.plan
+    own = plan.names.of.get(operation.operands[0])
+    needed = {plan.names.of.get(value) for value in plan.after[operation]}
+    if own is None or own in needed or own in map(plan.names.of.get, operation.operands[1:]):
+        return
+    home = plan.uses.home
+    if home[operation.operands[0]][0] is home[operation.result][0]:
         listing.add(ast.Delete([ast.Name(own, ast.Del())]), operation.location)
+    else:
+        listing.add(assign_name(own, ast.Constant(None), False, False), operation.location)
 
 
 def _define(listing: Listing, operation: Operation) -> None:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from gradscribe.frontend.kinds.trees import reached
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import FrontendValue
-from gradscribe.ir.core import Value
+from gradscribe.frontend.values.values import FrontendValue, Static, TupleOf
+from gradscribe.ir.core import IF, LOOP, Value
 from gradscribe.ir.types import Opaque
 from gradscribe.primitives.control import EFFECT
 from gradscribe.primitives.lifetimes import let_go
@@ -31,28 +31,30 @@ def leave(lowering: Lowering, frame: Frame, result: FrontendValue) -> None:
     """A function that was inlined is left, with this result."""
     if len(lowering.frames) > 1:
         names, frame.names = frame.names, {"": result}
-        ended = [item for item in names.values() if isinstance(item, Value)]
-        for item in dict.fromkeys(ended):
-            _end(lowering, item)
+        _end(lowering, TupleOf(tuple(names.values())))
         frame.names = names
 
 
 def _end(
-    lowering: Lowering, item: FrontendValue | None, successor: FrontendValue | None = None
+    lowering: Lowering, former: FrontendValue | None, successor: FrontendValue | None = None
 ) -> None:
-    """Let go of an object that unread code has made for the program, unless a name, or what a name
-    leads to, has it still."""
-    if not _is_foreign(lowering, item):
+    """Let go of the objects that unread code has made for the program, and that no name leads to
+    any more, but what was bound to one."""
+    if former is None or isinstance(former, Static):
+        return
+    ended = [item for item in reached(lowering, former) if _is_foreign(lowering, item)]
+    if not ended:
         return
     bound = (name for frame in lowering.frames for name in frame.names.values())
-    if any(other is item for other in reached(lowering, *bound)):
-        return
-    args = (item, successor) if _is_foreign(lowering, successor) else (item,)
-    lowering.emit(EFFECT, {"args": args, "keywords": {}, "type": Opaque()}, let_go)
+    held = {item for item in reached(lowering, *bound) if isinstance(item, Value)}
+    for item in ended:
+        if item not in held:
+            args = (item, successor) if _is_foreign(lowering, successor) else (item,)
+            lowering.emit(EFFECT, {"args": args, "keywords": {}, "type": Opaque()}, let_go)
 
 
 def _is_foreign(lowering: Lowering, item: FrontendValue | None) -> bool:
     if not isinstance(item, Value) or not isinstance(item.type, Opaque):
         return False
     made = lowering.builder.definition(item)
-    return made is not None and made.primitive is EFFECT
+    return made is not None and made.primitive in (EFFECT, LOOP, IF)

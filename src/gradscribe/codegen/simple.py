@@ -76,15 +76,17 @@ def _assign(listing: Listing, operation: Operation) -> None:
 
 
 def _let_go(listing: Listing, operation: Operation) -> None:
-    """`del x`, where nothing is needed any more that is in this variable; what was made outside of
-    a loop, or a branch, is there once, though it may be let go several times."""
+    """`del x`, where nothing is needed any more that is in this variable. What was made outside of
+    a loop is there once, though it may be let go several times; what one branch has made may not be
+    there."""
     plan = listing.plan
     own = plan.names.of.get(operation.operands[0])
     needed = {plan.names.of.get(value) for value in plan.after[operation]}
     if own is None or own in needed or own in map(plan.names.of.get, operation.operands[1:]):
         return
     home = plan.uses.home
-    if home[operation.operands[0]][0] is home[operation.result][0]:
+    is_there = is_foreign(plan.uses.producer.get(operation.operands[0]))
+    if is_there and home[operation.operands[0]][0] is home[operation.result][0]:
         listing.add(ast.Delete([ast.Name(own, ast.Del())]), operation.location)
     else:
         listing.add(assign_name(own, ast.Constant(None), False, False), operation.location)

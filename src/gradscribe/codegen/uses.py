@@ -13,6 +13,7 @@ from gradscribe.primitives import lists
 from gradscribe.primitives.control import APPEND, EFFECT, ITEM, LENT, PUSH, SET, STACK_POP, TUPLE
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 from gradscribe.primitives.lifetimes import let_go
+from gradscribe.primitives.raising import makes_exception
 
 IN_PLACE = frozenset({STORE, ACCUMULATE}) | lists.IN_PLACE
 """Operations whose result is, after bufferization, the object of their first operand."""
@@ -112,7 +113,9 @@ def destructured(uses: Uses) -> dict[Value, Pattern]:
 
 def is_foreign(operation: Operation | None) -> bool:
     """Whether this makes what unread code has made, which lives as long as a variable has it."""
-    if operation is None or operation.primitive is not EFFECT or operation.callee is let_go:
+    if operation is None or operation.primitive is not EFFECT:
+        return False
+    if operation.callee is let_go or makes_exception(operation.callee):
         return False
     return any(isinstance(result.type, Opaque) for result in operation.results)
 

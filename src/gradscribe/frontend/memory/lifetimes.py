@@ -11,6 +11,7 @@ from gradscribe.ir.core import IF, LOOP, Value
 from gradscribe.ir.types import Opaque
 from gradscribe.primitives.control import EFFECT
 from gradscribe.primitives.lifetimes import let_go
+from gradscribe.primitives.raising import makes_exception
 
 
 def bind(lowering: Lowering, name: str, item: FrontendValue) -> None:
@@ -54,7 +55,12 @@ def _end(
 
 
 def _is_foreign(lowering: Lowering, item: FrontendValue | None) -> bool:
+    """Whether unread code has made this, on some path."""
     if not isinstance(item, Value) or not isinstance(item.type, Opaque):
         return False
     made = lowering.builder.definition(item)
-    return made is not None and made.primitive in (EFFECT, LOOP, IF)
+    if made is None or made.primitive not in (LOOP, IF):
+        return made is not None and made.primitive is EFFECT and not makes_exception(made.callee)
+    number = made.results.index(item)
+    given = (region.yields[number] for region in made.regions if number < len(region.yields))
+    return any(_is_foreign(lowering, value) for value in given)

@@ -204,3 +204,40 @@ def sends(x):
 def test_what_is_computed_in_turns_is_refused(function) -> None:
     with pytest.raises(errors.UnsupportedError):
         gs.grad(function)(v4)
+
+
+class Kept:
+    def __init__(self, a, v):
+        self.a, self.v, self.seen = a, v, [a]
+
+    def step(self):
+        self.a += np.sin(self.v[2])
+        return self.a * self.seen[-1]
+
+
+def left_early_beside_a_handler(x, A):
+    y = 1.0 * x
+    kept = Kept(np.sin(A[1, 0]), y * 1.0)
+    first = kept.a * kept.seen[-1] + sum(kept.seen)
+    other = np.tanh(np.sum(y) * np.max(y) + (np.sum(A[0]) - np.mean(kept.v)))
+    try:
+
+        def items(u, v, k):
+            for _ in range(k):
+                if 2 - v[1] <= u:
+                    return
+                yield u
+
+        for _ in items(kept.a, y, 2):
+            pass
+    except (ValueError, KeyError):
+        more = Kept(np.sin(y[2]), y * 1.0)
+        other = more.step() + sum(more.seen)
+    return first + kept.a + other + np.sum(y * y) + np.sum(np.sin(A))
+
+
+def test_items_may_be_in_one_of_two_lists() -> None:
+    x, A = np.linspace(0.4, 1.3, 5), np.linspace(-1.0, 1.0, 6).reshape(2, 3)
+    tensors = [gs.tensor(given, requires_grad=True) for given in (x, A)]
+    with pytest.raises(gs.errors.AliasingError, match="number"):
+        gs.differentiable(left_early_beside_a_handler)(*tensors)

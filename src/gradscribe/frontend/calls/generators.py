@@ -22,14 +22,14 @@ import gast
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.memory import iterators
 from gradscribe.frontend.memory.reach import storages
-from gradscribe.frontend.memory.sequences import made_list, new_list
+from gradscribe.frontend.memory.sequences import new_list
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.syntax.refusals import refused
 from gradscribe.frontend.syntax.shared_variables import own_nodes
 from gradscribe.frontend.syntax.source import Source
-from gradscribe.frontend.values.values import FrontendValue, ListRef, LocalFunction, OneShot
+from gradscribe.frontend.values.values import FrontendValue, LocalFunction, OneShot
 
 _ITEMS = ".yielded"
 """A name that no program can have."""
@@ -46,20 +46,20 @@ def started(lowering: Lowering, node: Any, frame: Frame) -> OneShot:
         holds.append(LocalFunction(frame.source.node, frame.outer))
     names = dict(frame.names)
 
-    def items(taker: FrontendValue) -> ListRef:
+    def items(taker: FrontendValue) -> FrontendValue:
         return _items(lowering, taker, replace(frame, names=dict(names)))
 
     return iterators.made(lowering, items, tuple(holds))
 
 
-def _items(lowering: Lowering, taker: Any, frame: Frame) -> ListRef:
+def _items(lowering: Lowering, taker: Any, frame: Frame) -> FrontendValue:
     """The list of all items."""
     _check_end(lowering, taker, frame)
     source = frame.source
     frame.source = _returning_items(source)
     frame.names[_ITEMS] = new_list(lowering, ())
     lowering.generators.yielded.append({})
-    found = made_list(lowering.inline_frame(taker, frame))
+    found = lowering.inline_frame(taker, frame)
     yielded = lowering.generators.yielded.pop()
     if any(lowering.contents.get(s, held) is not held for s, held in yielded.items()):
         _refuse(lowering, taker, frame, "changes what it has yielded")

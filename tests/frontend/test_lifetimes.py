@@ -182,11 +182,53 @@ def held_by_a_function(x):
     return np.sum(x)
 
 
+def held_by_a_list(x):
+    buffer = bytearray(8)
+    views = [memoryview(buffer)]
+    try:
+        buffer.append(1)
+    except BufferError:
+        views.clear()
+        buffer.append(1)
+        return 2 * len(buffer) * np.sum(x)
+    return np.sum(x)
+
+
+def held_by_what_a_loop_runs_over(x):
+    buffer, total = bytearray(8), 0.0
+    for view in [memoryview(buffer), memoryview(buffer)]:
+        total += len(view)
+        view.release()
+    buffer.append(1)
+    return np.sum(x) * len(buffer) * total
+
+
+class Manager:
+    def __init__(self, buffer):
+        self.view = memoryview(buffer)
+
+    def __enter__(self):
+        return self.view
+
+    def __exit__(self, *_):
+        self.view = None
+
+
+def held_by_a_manager(x):
+    buffer = bytearray(8)
+    with Manager(buffer) as view:
+        length = len(view)
+    view = None
+    buffer.append(1)
+    return np.sum(x) * len(buffer) * length
+
+
 PROGRAMS = [
     *(closed_with_its_function, closed_by_del, closed_by_another_value, directory_that_lives),
     *(directory_that_is_gone, locked, locked_by_an_array, locked_by_a_stream, no_longer_locked),
     *(not_locked_after_a_call, locked_in_each_iteration, two_names, written_in_a_loop),
     *(let_go_in_a_branch, held_by_an_attribute, held_by_a_dict, held_by_a_function),
+    *(held_by_a_list, held_by_what_a_loop_runs_over, held_by_a_manager),
 ]
 
 

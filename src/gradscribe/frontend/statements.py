@@ -33,6 +33,7 @@ from gradscribe.frontend.joins.branches import branch
 from gradscribe.frontend.joins.exits import always_leaves, ended, guarded, pending_exits
 from gradscribe.frontend.joins.known_exceptions import raise_known
 from gradscribe.frontend.joins.splitting import splitting
+from gradscribe.frontend.memory.lifetimes import sweep
 from gradscribe.frontend.state.frame import (
     NOT_BROKEN,
     NOT_CONTINUED,
@@ -76,8 +77,13 @@ def _statement(lowering: Lowering, nodes: Sequence[Any]) -> int:
     try:
         if isinstance(node, (gast.If, gast.Match)):
             lower = _if if isinstance(node, gast.If) else _match
-            return len(nodes) if lower(lowering, node, nodes[1:]) else 1
-        _handled(lowering, node)
+            lowered = len(nodes) if lower(lowering, node, nodes[1:]) else 1
+        else:
+            _handled(lowering, node)
+            lowered = 1
+        if not ended(lowering):
+            sweep(lowering)
+        return lowered
     except HasRaisedError:
         lowering.frame.names[RAISED] = Static(True)
     finally:

@@ -155,6 +155,11 @@ class Builder:
         """Whether what is appended now belongs to a block, or to one in it."""
         return any(each is block for each in self._open)
 
+    def blocks_since(self, first: list[Operation] | None) -> list[list[Operation]]:
+        """The open blocks from this one on; all of them, where it is None."""
+        start = next((i for i, block in enumerate(self._open) if block is first), 0)
+        return self._open[start:]
+
     def block_of(self, value: Value) -> list[Operation]:
         """The open block that a value is made in."""
         for block in self._open:

@@ -15,7 +15,7 @@ from gradscribe.errors import IN_PART, CompiledCodeError, NoDerivativeError, Uns
 from gradscribe.frontend.calls import generators, recursion
 from gradscribe.frontend.joins.branches import branch
 from gradscribe.frontend.kinds.tensors import is_tensor
-from gradscribe.frontend.memory import kept_variables, lifetimes
+from gradscribe.frontend.memory import kept_variables
 from gradscribe.frontend.state.dependencies import is_library
 from gradscribe.frontend.state.frame import NOT_RETURNED, RAISED, RETURN_VALUE, Frame
 from gradscribe.frontend.state.interruptions import FoundOnStackError, HasRaisedError
@@ -93,7 +93,6 @@ def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> FrontendValue:
             _refuse_of_tensors(lowering, node, frame)
             raise HasRaisedError
         result = _returned(lowering, frame)
-        lifetimes.leave(lowering, frame, result)
         _show_calls(lowering, node, frame, start, location)
         return result
     except UnsupportedError as error:

@@ -26,6 +26,7 @@ from gradscribe.frontend.joins import attempts
 from gradscribe.frontend.joins.carried_fixed_point import FirstIterationError
 from gradscribe.frontend.joins.exits import ended, guarded, pending_exits
 from gradscribe.frontend.memory import at_once, sequences
+from gradscribe.frontend.memory.lifetimes import holding
 from gradscribe.frontend.state.frame import NOT_BROKEN, NOT_CONTINUED, RAISED
 from gradscribe.frontend.state.interruptions import EverOtherTypesError
 from gradscribe.frontend.state.knowledge import Attempts, Early
@@ -379,7 +380,8 @@ def _unroll(lowering: Lowering, node: Any, iteration: Iteration) -> None:
     lowering.builder.begin_statement()
     plain, mapped = iteration_items.without_maps(iteration)
     items = _items_in_iteration(lowering, node, plain)
-    count = len(items())
+    before = items()
+    count = len(before)
 
     def run(number: int) -> bool:
         now = items()
@@ -391,4 +393,5 @@ def _unroll(lowering: Lowering, node: Any, iteration: Iteration) -> None:
         lowering.statements(node.body)
         return True
 
-    _run_iterations(lowering, node, run)
+    with holding(lowering, *before):
+        _run_iterations(lowering, node, run)

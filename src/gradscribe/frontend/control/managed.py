@@ -59,11 +59,21 @@ if not failed:
 def with_managed(lowering: Lowering, node: Any, manager: Object | Value) -> None:
     """A `with` of one manager, whose value this is."""
     (item,) = node.items
-    names = lowering.frame.names
     hidden = {
         name: f"{name} of line {node.lineno}, {item.context_expr.col_offset}"
         for name in ("enter", "leave", "handed_out", "failed", "error")
     }
+    _run_managed(lowering, node, manager, hidden)
+    for name in hidden.values():
+        lowering.frame.names.pop(name, None)
+
+
+def _run_managed(
+    lowering: Lowering, node: Any, manager: Object | Value, hidden: Mapping[str, str]
+) -> None:
+    """hidden: the names of what has none in the program."""
+    (item,) = node.items
+    names = lowering.frame.names
 
     def written(text: str) -> list[Any]:
         return _written(text, hidden, item.context_expr)

@@ -24,7 +24,7 @@ from gradscribe.frontend.expressions import comprehensions
 from gradscribe.frontend.expressions.expressions import index
 from gradscribe.frontend.joins.splitting import for_each_kind
 from gradscribe.frontend.kinds import known_sets, tensors
-from gradscribe.frontend.memory import kept_variables, lifetimes, outside
+from gradscribe.frontend.memory import kept_variables, outside
 from gradscribe.frontend.memory.sequences import new_list
 from gradscribe.frontend.objects import object_stores
 from gradscribe.frontend.opaque import unknown
@@ -48,7 +48,7 @@ def assign(lowering: Lowering, target: Any, item: FrontendValue) -> None:
     """Bind or store a value to an assignment target."""
     if isinstance(target, gast.Name):
         item = lowering.named(item, target.id)
-        lifetimes.bind(lowering, target.id, item)
+        lowering.frame.names[target.id] = item
         kept_variables.bind(lowering, target.id, item)
     elif isinstance(item, Either):
         for_each_kind(lowering, target, (item,), lambda one: _assigned(lowering, target, one))
@@ -285,7 +285,7 @@ def delete_statement(lowering: Lowering, node: Any) -> None:
 
 def _delete(lowering: Lowering, target: Any) -> None:
     if isinstance(target, gast.Name):
-        lifetimes.unbind(lowering, target.id)
+        lowering.frame.names.pop(target.id, None)
     elif isinstance(target, (gast.Tuple, gast.List)):
         for part in target.elts:
             _delete(lowering, part)

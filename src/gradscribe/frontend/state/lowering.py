@@ -37,6 +37,7 @@ from gradscribe.frontend.state.knowledge import (
     Statement,
     Variants,
 )
+from gradscribe.frontend.state.lasting import Lasting
 from gradscribe.frontend.state.numbering import Numbering
 from gradscribe.frontend.state.package import Package
 from gradscribe.frontend.state.trial import Trial
@@ -57,11 +58,12 @@ from gradscribe.frontend.values.values import (
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Location, Operation, Primitive, Value
-from gradscribe.ir.types import NONE, Array, Never, Sequence, Tuple, Type, is_differentiable
+from gradscribe.ir.types import NONE, Array, Never, Opaque, Sequence, Tuple, Type, is_differentiable
 from gradscribe.primitives.control import (
     APPEND,
     CHECK,
     CONSTANT,
+    EFFECT,
     GET,
     ITEM,
     LIST,
@@ -140,6 +142,7 @@ class Lowering(EntryMethods):
         self.statement = Statement()
         self.exceptions = Exceptions()
         self.cached = CachedFunctions()
+        self.lasting = Lasting()
         self.sharing = Sharing(is_told=SHARING in keyed)
 
     # -- errors ------------------------------------------------------------------------
@@ -246,7 +249,9 @@ class Lowering(EntryMethods):
             given = wording.values_in(arguments)
             self.nesting.holds_none = any(_is_or_holds_none(value.type) for value in given)
         try:
-            return self.builder.call(primitive, arguments, callee=callee, name=name)
+            made = self.builder.call(primitive, arguments, callee=callee, name=name)
+            self.lasting.is_made |= primitive is EFFECT and isinstance(made.type, Opaque)
+            return made
         except GradscribeError:
             raise
         except (TypeError, ValueError, LookupError, ArithmeticError) as error:

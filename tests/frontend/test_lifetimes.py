@@ -256,3 +256,29 @@ def test_a_callback_has_a_variable_of_its_own():
     gradient(X)
     assert "    first = CFunctionType(lambda: None)\n" in gradient.source
     assert "    second = CFunctionType(lambda: None)\n" in gradient.source
+
+
+def test_what_a_list_keeps_lives_to_the_end_of_the_function():
+    callback = ctypes.CFUNCTYPE(None)
+
+    def program(x):
+        kept = []
+        for _ in range(2):
+            called = callback(lambda: None)
+            kept.append(called)
+        return np.sum(x)
+
+    gradient = gs.grad(program)
+    gradient(X)
+    assert "        kept.append(called)\n" in gradient.source
+
+
+def test_names_that_loops_swap_keep_their_objects():
+    def program(x):
+        first, second = memoryview(b"a"), memoryview(b"bc")
+        for _ in range(3):
+            first, second = second, first
+        del second
+        return len(first) * np.sum(x)
+
+    assert gs.grad(program)(X).tolist() == [2.0] * 3

@@ -7,7 +7,8 @@ operations are assigned to their variable.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import takewhile
 
 from gradscribe.codegen.assignments import (
     accumulated,
@@ -24,7 +25,7 @@ from gradscribe.codegen.listing import Listing, is_derived
 from gradscribe.codegen.objects import augmenting, changing
 from gradscribe.codegen.rewriting import call_method, name, negation, same, without_minus
 from gradscribe.codegen.uses import is_foreign, stored_value
-from gradscribe.ir.core import CALL, Location, Operand, Operation, Primitive
+from gradscribe.ir.core import CALL, Block, Location, Operand, Operation, Primitive, walk
 from gradscribe.ir.types import Scalar
 from gradscribe.primitives import control, indexing, lists
 from gradscribe.primitives.lifetimes import let_go
@@ -79,17 +80,30 @@ def _let_go(listing: Listing, operation: Operation) -> None:
     """`del x`, where nothing is needed any more that is in this variable. What was made outside of
     a loop is there once, though it may be let go several times; what one branch has made may not be
     there."""
-    plan = listing.plan
-    own = plan.names.of.get(operation.operands[0])
-    needed = {plan.names.of.get(value) for value in plan.after[operation]}
-    if own is None or own in needed or own in map(plan.names.of.get, operation.operands[1:]):
+    plan, names = listing.plan, listing.plan.names.of
+    value, made = operation.operands[0], plan.uses.producer.get(operation.operands[0])
+    own = names.get(value)
+    before = list(takewhile(lambda o: o is not operation, _in_order(plan.function.body)))
+    gone = {value, *(o.operands[0] for o in before if o.callee is let_go)}
+    gone.update(r for b in (made.regions if made else ()) for o in walk(b) for r in o.results)
+    there = {result for o in before for result in o.results}
+    sharing = {other for other in there if names.get(other) == own}
+    if own is None or not sharing <= gone or value in plan.after[operation]:
         return
     home = plan.uses.home
-    is_there = is_foreign(plan.uses.producer.get(operation.operands[0]))
+    is_there = is_foreign(made)
     if is_there and home[operation.operands[0]][0] is home[operation.result][0]:
         listing.add(ast.Delete([ast.Name(own, ast.Del())]), operation.location)
     else:
         listing.add(assign_name(own, ast.Constant(None), False, False), operation.location)
+
+
+def _in_order(block: Block) -> Iterator[Operation]:
+    """All operations, those in the regions of another one before it."""
+    for operation in block.operations:
+        for region in operation.regions:
+            yield from _in_order(region)
+        yield operation
 
 
 def _define(listing: Listing, operation: Operation) -> None:

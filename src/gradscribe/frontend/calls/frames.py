@@ -15,7 +15,7 @@ from gradscribe.errors import IN_PART, CompiledCodeError, NoDerivativeError, Uns
 from gradscribe.frontend.calls import generators, recursion
 from gradscribe.frontend.joins.branches import branch
 from gradscribe.frontend.kinds.tensors import is_tensor
-from gradscribe.frontend.memory import kept_variables
+from gradscribe.frontend.memory import kept_variables, lifetimes
 from gradscribe.frontend.state.dependencies import is_library
 from gradscribe.frontend.state.frame import NOT_RETURNED, RAISED, RETURN_VALUE, Frame
 from gradscribe.frontend.state.interruptions import FoundOnStackError, HasRaisedError
@@ -86,6 +86,8 @@ def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> FrontendValue:
             return _value_of_lambda(lowering, frame)
         frame.names[NOT_RETURNED] = Static(True)
         lowering.statements(frame.source.node.body)
+        if len(lowering.frames) == 1:
+            lifetimes.keep(lowering)
         kept_variables.leave(lowering, frame, block, start)
         if RAISED in frame.names and _is_unconditional(lowering):
             if frame.source.whole:

@@ -1,7 +1,8 @@
 """What unread code has made lives as long as the program has it: files are closed, and buffers may
 be resized, when no name leads to it any more.
 
-That is found out after each statement. In a loop, what was made before it lives to its end.
+That is found out after each statement. In a loop, what was made before it lives to its end; and what
+iterations hand on under a name that nothing reads is taken not to be there any more.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from contextlib import contextmanager
 
 from gradscribe.frontend.kinds.trees import reached
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import FrontendValue
+from gradscribe.frontend.values.values import FrontendValue, ListRef
 from gradscribe.ir.core import IF, LOOP, Value
-from gradscribe.ir.types import Opaque
+from gradscribe.ir.flow import sources
+from gradscribe.ir.types import Opaque, Sequence
 from gradscribe.primitives.control import EFFECT
 from gradscribe.primitives.lifetimes import let_go
 from gradscribe.primitives.raising import makes_exception
@@ -34,7 +36,8 @@ def sweep(lowering: Lowering) -> None:
     lasting, builder = lowering.lasting, lowering.builder
     if not lasting.is_made:
         return
-    present = _present(lowering)
+    present = {v: name for v, name in _present(lowering).items() if isinstance(v.type, Opaque)}
+    new = present.keys() - lasting.had.keys()
     for value, name in present.items():
         lasting.had.setdefault(value, len(lowering.frames))
         builder.rename(value, name)
@@ -45,8 +48,22 @@ def sweep(lowering: Lowering) -> None:
     for value, depth in [*lasting.had.items()]:
         if value in here and value not in ended | present.keys() and depth >= len(lowering.frames):
             bound = lowering.frame.names.get(value.name)
-            args = (value, bound) if isinstance(bound, Value) and bound in present else (value,)
-            lowering.emit(EFFECT, {"args": args, "keywords": {}, "type": Opaque()}, let_go)
+            args = (value, bound) if isinstance(bound, Value) and bound in new else (value,)
+            _let_go(lowering, *args)
+
+
+def keep(lowering: Lowering) -> None:
+    """A function is at its end: what it has in lists, or from loops and branches, lived till then,
+    whether or not anything reads it."""
+    if lowering.lasting.is_made:
+        for value in _present(lowering):
+            made = lowering.builder.definition(value)
+            if made is None or made.primitive is not EFFECT:
+                _let_go(lowering, value)
+
+
+def _let_go(lowering: Lowering, *args: Value) -> None:
+    lowering.emit(EFFECT, {"args": args, "keywords": {}, "type": Opaque()}, let_go)
 
 
 def _present(lowering: Lowering) -> dict[Value, str]:
@@ -56,8 +73,9 @@ def _present(lowering: Lowering) -> dict[Value, str]:
     found: dict[Value, str] = {}
     for name, item in bound:
         for below in reached(lowering, item):
-            if isinstance(below, Value) and _is_foreign(lowering, below):
-                found.setdefault(below, name if _tells(name) else "held")
+            value = lowering.contents[below.storage] if isinstance(below, ListRef) else below
+            if isinstance(value, Value) and _is_foreign(lowering, value):
+                found.setdefault(value, name if _tells(name) else "held")
     return found
 
 
@@ -67,12 +85,12 @@ def _tells(name: str) -> bool:
 
 
 def _is_foreign(lowering: Lowering, value: Value) -> bool:
-    """Whether unread code has made this, on some path."""
+    """Whether unread code has made this, on some path; or what is in this list."""
+    if isinstance(value.type, Sequence):
+        return isinstance(value.type.item, Opaque)
     if not isinstance(value.type, Opaque):
         return False
     made = lowering.builder.definition(value)
     if made is None or made.primitive not in (LOOP, IF):
         return made is not None and made.primitive is EFFECT and not makes_exception(made.callee)
-    number = made.results.index(value)
-    given = (region.yields[number] for region in made.regions if number < len(region.yields))
-    return any(_is_foreign(lowering, each) for each in given)
+    return any(_is_foreign(lowering, each) for each in sources(made, value))

@@ -66,6 +66,21 @@ def normal_numbers(x):
 
 
 @refused(
+    "the attribute `mean` of a multivariate_normal_frozen made in the function cannot be stored",
+    np.ones(2),
+)
+def mean_of_a_distribution_stored(x):
+    made = scipy.stats.multivariate_normal(cov=np.eye(2))
+    made.mean = np.zeros(2)
+    return made.logpdf(x)
+
+
+@refused("`dist` of a rv_continuous_frozen made in the function is not supported", np.ones(2))
+def copy_of_a_distribution(x):
+    return scipy.stats.norm(x[0]).dist.pdf(x[1])
+
+
+@refused(
     "`logsumexp` cannot be compiled here: of complex numbers `return_sign` has no rule",
     MATRIX,
 )

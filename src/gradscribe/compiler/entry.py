@@ -22,6 +22,7 @@ from gradscribe.compiler.outside_state import OutsideState
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.interface import STATE, AccessPath, Capture, Dependency, Step
 from gradscribe.ir.affine import Affine, Source, Symbol
+from gradscribe.ir.alike import is_alike
 from gradscribe.ir.core import Location
 from gradscribe.ir.lengths import Facts, Guard
 from gradscribe.ir.probing import has
@@ -208,6 +209,7 @@ class _Names:
             "key_of": key_of,
             "lies_in_order": lies_in_order,
             "users_code": users_code,
+            "is_alike": is_alike,
             "has": has,
             "is_made_of": _is_made_of,
         }
@@ -340,6 +342,10 @@ def _same_answer(names: _Names, dependency: Dependency) -> str:
     return f"issubclass({names.path(dependency.path)}, {names.of(asked)}) is {found}"
 
 
+def _as_alike(names: _Names, dependency: Dependency) -> str:
+    return f"is_alike({names.path(dependency.path)}, {names.of(dependency.value)})"
+
+
 _CHECKS: dict[str, Callable[[_Names, Dependency], str]] = {
     "identity": _same_object,
     "function": _same_function,
@@ -357,6 +363,7 @@ _CHECKS: dict[str, Callable[[_Names, Dependency], str]] = {
     "without": _without_key,
     "shows": _shows_to,
     "subclass": _same_answer,
+    "alike": _as_alike,
 }
 
 

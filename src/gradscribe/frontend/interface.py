@@ -146,6 +146,7 @@ DependencyKind = Literal[
     "without",
     "shows",
     "subclass",
+    "alike",
 ]
 
 
@@ -162,7 +163,8 @@ class Dependency:
     are `value`, lead to different objects. present, absent: to an object that has, or has not, an
     attribute `value`. without: to a dict without the key `value`. shows: to what shows something to
     the code of the user's that is `value` (see `primitives.users_code`). subclass: to a class which
-    is derived from those that are the first part of `value`, or not: the second part.
+    is derived from those that are the first part of `value`, or not: the second part. alike: to an
+    object of the class of `value` that holds the same.
     """
 
     path: AccessPath

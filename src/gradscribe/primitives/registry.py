@@ -82,6 +82,9 @@ them: the rules are for real numbers alone."""
 DISTRIBUTIONS: dict[type, Any] = {}
 """The distributions of SciPy that have derivatives, by their classes: a frozen one has a copy."""
 
+STAND_INS: dict[type, Any] = {}
+"""Classes in Python that stand for those of a library, with an object of the latter."""
+
 NAMED = frozenset(
     (
         *(getattr(np.linalg, name) for name in ("eig", "eigh", "svd", "qr", "slogdet")),

@@ -50,7 +50,7 @@ from gradscribe.ir.core import Method, Value
 from gradscribe.ir.probing import in_class
 from gradscribe.ir.types import Array, Opaque, Scalar, is_complex
 from gradscribe.primitives.contract_kinds import HOLDS
-from gradscribe.primitives.registry import METHODS, PRIMITIVES
+from gradscribe.primitives.registry import DISTRIBUTIONS, METHODS, PRIMITIVES
 from gradscribe.primitives.users_code import is_computed_in_c
 
 
@@ -152,7 +152,8 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> F
             return outside.external(lowering, value, path, name)
         if isinstance(value, (*PLAIN_NUMBERS, str)):
             dependencies.depend(lowering, path, value, "equality")
-    if is_fixed:
+    is_own = callable(value) and type(owner) in DISTRIBUTIONS and name in vars(owner)
+    if is_fixed and not is_own:
         return Static(value)
     return outside.external(lowering, value, path, name)
 

@@ -43,6 +43,7 @@ from gradscribe.frontend.values.values import (
     TupleOf,
     ViewOf,
 )
+from gradscribe.ir.alike import is_alike
 from gradscribe.ir.probing import derived_number, has, in_class, probe, redefined
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import DISTRIBUTIONS
@@ -87,9 +88,8 @@ def external(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Fro
         depend(lowering, path, value)
         return Static(value)
     if is_of_scipy(value) or is_of_scipy(probe(value, "__self__")):
-        depend(lowering, path, value)
         optional.enter_imported()
-        return Static(DISTRIBUTIONS.get(type(value), value))
+        return Static(_known_distribution(lowering, value, path))
     if isinstance(value, types.MethodType):
         depend(lowering, path.attribute("__func__"), value.__func__)
         receiver = external(lowering, value.__self__, path.attribute("__self__"), name)
@@ -102,6 +102,17 @@ def external(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Fro
     has_names = has(type(value), "_fields") or has(type(value), "n_sequence_fields")
     is_plain = has_names and redefined(type(value)) is None
     return opened(lowering, found) if is_plain else found
+
+
+def _known_distribution(lowering: Lowering, value: Any, path: AccessPath) -> Any:
+    """A distribution of SciPy's as the one that has rules, where it is one of its own or a copy of
+    that; other objects are themselves."""
+    known = DISTRIBUTIONS.get(type(value))
+    if known is not None and is_alike(value, known):
+        depend(lowering, path, known, "alike")
+        return known
+    depend(lowering, path, value)
+    return value
 
 
 _BOUND = (types.BuiltinMethodType, types.MethodWrapperType)

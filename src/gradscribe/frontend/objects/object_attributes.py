@@ -26,7 +26,7 @@ from gradscribe.frontend.structures.class_attributes import (
     of_class,
 )
 from gradscribe.frontend.structures.instances import Object, cell_of, class_of
-from gradscribe.frontend.structures.standard_classes import class_in_python
+from gradscribe.frontend.structures.standard_classes import class_in_python, example_of
 from gradscribe.frontend.syntax.shared_variables import Variables
 from gradscribe.frontend.values.values import FrontendValue, InstanceRef, ObjectRef, Static, Unbound
 from gradscribe.ir.probing import has, in_class, probe
@@ -43,16 +43,10 @@ def read(lowering: Lowering, node: Any, owner: Object, name: str) -> FrontendVal
         return lowering.call(node, fallback, (Static(name),), {})
     if class_of(owner) is Variables:
         return scope.raise_unbound(lowering, node, name)
-    python = class_in_python(owner)
-    if python is not None and hasattr(python, name):
-        lowering.unsupported(
-            node,
-            f"`{name}` of a {python.__name__} made in the function is not supported",
-            "use a list or dict",
-        )
     if isinstance(owner, ObjectRef) and _finds_attributes(owner.target) and has(owner.target, name):
         return outside.attribute_of_object(lowering, node, owner, name)
-    what = f"`{class_of(owner).__name__}` has no attribute `{name}`"
+    cls = class_in_python(owner) or class_of(owner)
+    what = f"`{cls.__name__}` has no attribute `{name}`"
     return lowering.raises(node, AttributeError(what), what, "store it first")
 
 
@@ -60,6 +54,11 @@ def get(lowering: Lowering, node: Any, owner: Object, name: str) -> FrontendValu
     """`owner.name`, or None where it has none."""
     if isinstance(owner, ObjectRef):
         lowering.outside.meet(owner)
+    example = example_of(owner)
+    if example is not None and not dependencies.is_library(lowering.frame.function):
+        if not has(example, name):
+            return None
+        _refuse_unlike(lowering, node, owner, name, type(example))
     cls = class_of(owner)
     reads = in_class(cls, "__getattribute__")
     if isinstance(reads, types.FunctionType):
@@ -85,6 +84,17 @@ def get(lowering: Lowering, node: Any, owner: Object, name: str) -> FrontendValu
     if found is None and isinstance(owner, InstanceRef):
         _refuse_beside(lowering, node, owner, name)
     return found
+
+
+def _refuse_unlike(lowering: Lowering, node: Any, owner: Object, name: str, cls: type) -> None:
+    """Refuse to read what an object has, and not the one in Python that stands for it."""
+    is_there = in_class(class_of(owner), name, MISSING) is not MISSING
+    if not is_there and own_attribute(lowering, node, owner, name) is None:
+        lowering.unsupported(
+            node,
+            f"`{name}` of a {cls.__name__} made in the function is not supported",
+            "make it outside of the function, or use a list or dict",
+        )
 
 
 def _refuse_beside(lowering: Lowering, node: Any, owner: InstanceRef, name: str) -> None:

@@ -14,6 +14,7 @@ from gradscribe.frontend.kinds.raised import as_python
 from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import aliasing, outside_reach
 from gradscribe.frontend.objects.object_attributes import depend_on_absence, own_attribute
+from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.class_attributes import (
     call_descriptor,
@@ -28,6 +29,7 @@ from gradscribe.frontend.structures.instances import (
     is_object,
     set_attribute,
 )
+from gradscribe.frontend.structures.standard_classes import class_in_python
 from gradscribe.frontend.syntax.shared_variables import Variables
 from gradscribe.frontend.values.values import (
     Cell,
@@ -65,6 +67,7 @@ def store(
     if is_data_descriptor(kind):
         call_descriptor(lowering, node, owner, name, "__set__", owner, item)
         return
+    _refuse_unlike(lowering, node, owner, name)
     own_store = in_class(cls, "__setattr__")
     depend_on_class(lowering, cls, "__setattr__", own_store)
     if _is_frozen(cls):
@@ -78,6 +81,19 @@ def store(
         lowering.call(node, Static(own_store), (owner, Static(name), item), {})
         return
     store_plainly(lowering, node, owner, name, item)
+
+
+def _refuse_unlike(lowering: Lowering, node: Any, owner: Object, name: str) -> None:
+    """Refuse to store what a class in Python, which stands for a library's, does not use."""
+    cls = class_in_python(owner)
+    if cls is None or dependencies.is_library(lowering.frame.function):
+        return
+    if cell_of(lowering, owner, name) is None:
+        lowering.unsupported(
+            node,
+            f"the attribute `{name}` of a {cls.__name__} made in the function cannot be stored",
+            "make a new one, of what it is to have",
+        )
 
 
 _MEANING = frozenset({"__class__", "__defaults__", "__kwdefaults__", "__code__"})

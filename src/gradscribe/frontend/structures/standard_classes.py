@@ -15,6 +15,7 @@ import numpy as np
 from gradscribe.frontend.prelude.standard_polynomials import Polynomial
 from gradscribe.frontend.structures.keyed import KeyedItems, OrderedItems
 from gradscribe.frontend.values.values import FrontendValue, InstanceRef
+from gradscribe.primitives.registry import STAND_INS
 
 
 class Queue:
@@ -270,13 +271,23 @@ CLASSES: dict[type, type] = {
 }
 """What stands for a class of the standard library."""
 
-_STANDS_FOR = {
-    KeyedItems: dict,
-    OrderedItems: collections.OrderedDict,
-    DistinctItems: set,
-} | {own: cls for cls, own in CLASSES.items()}
+STAND_INS |= {
+    KeyedItems: {},
+    OrderedItems: collections.OrderedDict(),
+    DistinctItems: set(),
+    Queue: collections.deque(),
+    DefaultItems: collections.defaultdict(),
+    CountedItems: collections.Counter(),
+    Polynomial: np.poly1d(1),
+}
+
+
+def example_of(item: FrontendValue) -> Any:
+    """An object of the library's, if one of a class in Python stands for such; else None."""
+    return STAND_INS.get(item.cls) if isinstance(item, InstanceRef) else None
 
 
 def class_in_python(item: FrontendValue) -> type | None:
-    """The class of the standard library that an object stands for, if it does."""
-    return _STANDS_FOR.get(item.cls) if isinstance(item, InstanceRef) else None
+    """The class of a library that an object stands for, if it does."""
+    example = example_of(item)
+    return None if example is None else type(example)

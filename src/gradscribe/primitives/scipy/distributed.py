@@ -17,7 +17,14 @@ import numpy as np
 from scipy import stats
 
 from gradscribe.ir.core import Primitive
-from gradscribe.primitives.registry import COMPOSITIONS, DISTRIBUTIONS, UNKNOWN, VARIANTS, register
+from gradscribe.primitives.registry import (
+    COMPOSITIONS,
+    DISTRIBUTIONS,
+    STAND_INS,
+    UNKNOWN,
+    VARIANTS,
+    register,
+)
 from gradscribe.primitives.typing import elementwise_type
 
 
@@ -105,69 +112,84 @@ def discrete(distribution: Any, by_shapes: Any = None) -> Callable[[Any], Any]:
 def _entered(distribution: Any, name: str, rule: Any, form: Any) -> None:
     method = getattr(distribution, name)
     enter(method, rule, form(method))
-    enter_frozen(distribution)
+    _enter_frozen(distribution)
 
 
 # -- distributions with given parameters ---------------------------------------------------------
 
 
 class Frozen:
-    """What the call of a distribution gives: its methods with these shapes, location and scale."""
+    """What the call of a distribution gives: its methods with these shapes, location and scale.
+    Which of them it has, the object of SciPy's says that it stands for."""
 
-    def __init__(self, distribution, args, named):
-        self.distribution, self.args, self.named = distribution, args, named
+    def __init__(self, distribution, args, kwds):
+        self._distribution, self.args, self.kwds = distribution, args, kwds
 
     def logpdf(self, x):
-        return self.distribution.logpdf(x, *self.args, **self.named)
+        return self._distribution.logpdf(x, *self.args, **self.kwds)
 
     def pdf(self, x):
-        return self.distribution.pdf(x, *self.args, **self.named)
+        return self._distribution.pdf(x, *self.args, **self.kwds)
 
     def logpmf(self, k):
-        return self.distribution.logpmf(k, *self.args, **self.named)
+        return self._distribution.logpmf(k, *self.args, **self.kwds)
 
     def pmf(self, k):
-        return self.distribution.pmf(k, *self.args, **self.named)
+        return self._distribution.pmf(k, *self.args, **self.kwds)
 
     def cdf(self, x):
-        return self.distribution.cdf(x, *self.args, **self.named)
+        return self._distribution.cdf(x, *self.args, **self.kwds)
 
     def logcdf(self, x):
-        return self.distribution.logcdf(x, *self.args, **self.named)
+        return self._distribution.logcdf(x, *self.args, **self.kwds)
 
     def sf(self, x):
-        return self.distribution.sf(x, *self.args, **self.named)
+        return self._distribution.sf(x, *self.args, **self.kwds)
 
     def logsf(self, x):
-        return self.distribution.logsf(x, *self.args, **self.named)
+        return self._distribution.logsf(x, *self.args, **self.kwds)
 
     def ppf(self, q):
-        return self.distribution.ppf(q, *self.args, **self.named)
+        return self._distribution.ppf(q, *self.args, **self.kwds)
 
     def isf(self, q):
-        return self.distribution.isf(q, *self.args, **self.named)
+        return self._distribution.isf(q, *self.args, **self.kwds)
 
     def entropy(self):
-        return self.distribution.entropy(*self.args, **self.named)
+        return self._distribution.entropy(*self.args, **self.kwds)
 
     def mean(self):
-        return self.distribution.mean(*self.args, **self.named)
+        return self._distribution.mean(*self.args, **self.kwds)
 
     def median(self):
-        return self.distribution.ppf(0.5, *self.args, **self.named)
+        return self._distribution.ppf(0.5, *self.args, **self.kwds)
 
     def std(self):
-        return self.distribution.std(*self.args, **self.named)
+        return self._distribution.std(*self.args, **self.kwds)
 
     def var(self):
-        return self.distribution.var(*self.args, **self.named)
+        return self._distribution.var(*self.args, **self.kwds)
 
 
-def enter_frozen(distribution):
+class FrozenContinuous(Frozen):
+    """Stands for `rv_continuous_frozen`."""
+
+
+class FrozenDiscrete(Frozen):
+    """Stands for `rv_discrete_frozen`."""
+
+
+STAND_INS[FrozenContinuous] = stats.norm()
+STAND_INS[FrozenDiscrete] = stats.poisson(1)
+
+
+def _enter_frozen(distribution):
     """Let the call of a distribution give its methods with these parameters."""
+    is_continuous = isinstance(distribution, stats.rv_continuous)
+    cls = FrozenContinuous if is_continuous else FrozenDiscrete
 
-    def frozen(*args, **named):
-        return Frozen(distribution, args, named)
+    def frozen(*args, **kwds):
+        return cls(distribution, args, kwds)
 
     DISTRIBUTIONS[type(distribution)] = distribution
     COMPOSITIONS[distribution] = frozen

@@ -239,6 +239,37 @@ def test_cosine_transforms_of_other_precisions_have_gradients_of_those(dtype: An
     assert pullback(value)[0].dtype == dtype
 
 
+class Tripled:
+    """What computes transforms, and gives them three times."""
+
+    __ua_domain__ = "numpy.scipy.fft"
+
+    @staticmethod
+    def __ua_function__(method: Any, args: Any, kwargs: Any) -> Any:
+        return getattr(np.fft, method.__name__)(*args, **kwargs) * 3.0
+
+
+@pytest.mark.parametrize("how", [True, False, "auto"])
+@pytest.mark.parametrize("name", ["fft", "fft2", "rfft"])
+def test_another_backend_of_transforms_is_asked_for_at_each_call(name: str, how: Any) -> None:
+    transform = getattr(fft, name)
+    gradient = gs.grad(lambda x: np.sum(np.abs(transform(x))), compile=how)
+    found = gradient(np.eye(3))
+    with fft.set_backend(Tripled), pytest.raises(gs.errors.UnsupportedError, match="backend"):
+        gradient(np.eye(3))
+    with fft.set_backend("scipy", only=True):
+        np.testing.assert_array_equal(gradient(np.eye(3)), found)
+    np.testing.assert_array_equal(gradient(np.eye(3)), found)
+
+
+def test_a_program_may_choose_scipys_own_transforms() -> None:
+    def program(x: Any) -> Any:
+        with fft.set_backend("scipy"), fft.set_workers(2):
+            return np.sum(fft.dct(x) ** 2)
+
+    gs.testing.check_grad(program, X)
+
+
 def test_distributions_by_name_and_with_given_parameters() -> None:
     from scipy.stats import norm
 

@@ -88,6 +88,26 @@ def sign_of_a_sum_of_complex_exponentials(m):
     return np.real(scipy.special.logsumexp(m, return_sign=True)[0])
 
 
+class Tripled:
+    """What computes transforms, and gives them three times."""
+
+    __ua_domain__ = "numpy.scipy.fft"
+
+    @staticmethod
+    def __ua_function__(method, args, kwargs):
+        return getattr(np.fft, method.__name__)(*args, **kwargs) * 3.0
+
+
+@refused(
+    "what computes the functions of `scipy.fft` is not SciPy, but another backend, which has no "
+    "derivative",
+    np.ones(3),
+)
+def another_backend_of_transforms(x):
+    with scipy.fft.set_backend(Tripled):
+        return np.sum(np.abs(scipy.fft.fft(x)))
+
+
 @refused("`lu` cannot be compiled here: it takes one matrix here", np.ones((2, 3, 3)))
 def factors_of_a_stack(m):
     return scipy.linalg.lu(m)[1]

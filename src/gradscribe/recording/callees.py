@@ -18,8 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.ir.probing import COMPILERS, probe
 from gradscribe.primitives import optional
+from gradscribe.primitives.backends import BACKENDS
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from gradscribe.recording import (
     builtin_types,
@@ -42,7 +44,7 @@ from gradscribe.recording.arrays import (
 )
 from gradscribe.recording.following import as_written, followed
 from gradscribe.recording.foreign import guarded
-from gradscribe.recording.levels import is_running, values_in
+from gradscribe.recording.levels import is_running, refused, values_in
 from gradscribe.recording.replacements import apart, reading_texts, telling
 from gradscribe.recording.trials import Trial
 
@@ -203,6 +205,9 @@ def _call_known(function: Callee, *args: Any, **kwargs: Any) -> Any:
     """A call of a function of SciPy's that has a rule."""
     if not holds_active((args, kwargs)):
         return unfollowed.with_shared(function)(*args, **kwargs)
+    backends = BACKENDS.get(function)
+    if backends is not None and backends.other.found:
+        raise refused(UnsupportedError(backends.what, backends.advice))
     if not _is_overwriting(function, args, kwargs):
         return operations.run(function, args, kwargs)
     trial = Trial(function, args, kwargs)

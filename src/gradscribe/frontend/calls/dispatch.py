@@ -12,6 +12,7 @@ import numpy as np
 
 from gradscribe.errors import CompiledCodeError
 from gradscribe.frontend.calls import (
+    backends,
     dataclass_methods,
     fitting,
     inlining,
@@ -200,6 +201,8 @@ def _call_object(
         plain = [static_values.object_of(lowering, node, a) for a in arguments]
         return static_values.value_of(callee(*plain))
     has_rule = primitive is not None or composition is not None
+    if has_rule or inspect.isfunction(callee):
+        backends.check(lowering, node, callee, arguments)
     if has_rule and foreign.may_overwrite(lowering, node, callee, arguments, keywords):
         return unknown.call(lowering, node, callee, arguments, keywords)
     if _hands_on(lowering, callee, arguments):  # `np.float64(x)` is `x` itself, if it can be

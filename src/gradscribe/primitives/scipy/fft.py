@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.fft
 
+from gradscribe.primitives.backends import BACKENDS, CHOOSING, Backends
 from gradscribe.primitives.registry import (
     COMPOSITIONS,
     LINEAR,
@@ -111,3 +112,35 @@ def dstn(x, type=2, s=None, axes=None, norm=None):
 @composition(scipy.fft.idstn)
 def idstn(x, type=2, s=None, axes=None, norm=None):
     return _along(scipy.fft.idst, x, type, s, axes, norm)
+
+
+# -- who computes them ---------------------------------------------------------------------------
+
+
+class _Others:
+    """What computes the functions of `scipy.fft`, where that is not SciPy."""
+
+    @property
+    def found(self):
+        everywhere, here, _ = scipy.fft._backend.ua.get_state()._pickle()
+        default, registered, is_last = everywhere[_DOMAIN]
+        skipped, chosen = here.get(_DOMAIN, ((), ()))
+        own = [] if default is None else [default[0]]
+        order = [backend for backend, *_ in reversed(chosen)]
+        order += [*registered, *own] if is_last else [*own, *registered]
+        first = next((backend for backend in order if backend not in skipped), None)
+        return () if first is scipy.fft._backend._ScipyBackend else (first,)
+
+
+_DOMAIN = "numpy.scipy.fft"
+_OF_SCIPY = Backends(
+    _Others(),
+    "what computes the functions of `scipy.fft` is not SciPy, but another backend, which has no "
+    "derivative",
+    "leave it to SciPy, `scipy.fft.set_backend('scipy', only=True)`, or use `numpy.fft`",
+)
+for _name in scipy.fft.__all__:
+    if type(getattr(scipy.fft, _name)) is type(scipy.fft.fft):
+        BACKENDS[getattr(scipy.fft, _name)] = _OF_SCIPY
+for _name in ("set_backend", "set_global_backend", "register_backend", "skip_backend"):
+    CHOOSING[getattr(scipy.fft, _name)] = (_OF_SCIPY, None if _name[:4] == "skip" else "scipy")

@@ -168,7 +168,9 @@ def _with_axes(array: Any, count: int) -> Any:
 
 
 def _as_array(function: Callee) -> Callee:
-    """`np.asarray` and its kind: an array that records is one already."""
+    """`np.asarray` and its kind: an array that records is one already. Those that lay it out make
+    an axis of a number."""
+    axes, own_order = _LAYING_OUT.get(function, (0, None))
 
     @functools.wraps(function)
     def convert(value: Any, *args: Any, **kwargs: Any) -> Any:
@@ -176,18 +178,21 @@ def _as_array(function: Callee) -> Callee:
         value, kwargs = _asked(value, kwargs)
         value = of_objects(value, dtype)
         order = args[1] if len(args) > 1 else kwargs.get("order")
-        order = "C" if function is np.ascontiguousarray else order
+        order = own_order or order
         if any(map(is_recorded, values_in(value))):
             function(operations.uncovered(value), *args, **kwargs)  # raises what NumPy raises of it
         if type(value) is RecordedArray:
             array = _as_recorded(value, dtype, order, kwargs.get("copy"))
-            return array.copy() if kwargs.get("copy") else array
+            return _with_axes(array.copy() if kwargs.get("copy") else array, axes)
         if not any(map(is_recorded, values_in(value))):
             made = texts.read(function(value, *args, **kwargs), value)
             return recording(made) if is_new(made, value) else made
-        return protocol.array_of(value, dtype)
+        return _with_axes(protocol.array_of(value, dtype), axes)
 
     return convert
+
+
+_LAYING_OUT = {np.ascontiguousarray: (1, "C"), np.asfortranarray: (1, "F")}
 
 
 _to_array = _as_array(np.asanyarray)
@@ -390,8 +395,7 @@ FUNCTIONS: dict[Any, Callee] = {
             *(np.zeros_like, np.empty_like, np.ones_like),
         )
     },
-    **{function: _as_array(function) for function in (np.asarray, np.asanyarray)},
-    np.ascontiguousarray: _as_array(np.ascontiguousarray),
+    **{function: _as_array(function) for function in (np.asarray, np.asanyarray, *_LAYING_OUT)},
     np.array: _array,
     np.broadcast_arrays: _broadcast_arrays,
     np.full: _full,

@@ -33,6 +33,13 @@ def stored_everywhere(x):
     return y * y
 
 
+def stored_where_a_number_is_laid_out(x):
+    y = np.array(x[0, 1])
+    laid_out = np.ascontiguousarray(y)
+    laid_out[0] = x[1, 2]
+    return y * x[0]
+
+
 OF_ONE_ARRAY = {
     "the item of a number": lambda x: x.sum()[()] * x[0, 1][...],
     "an axis of a number": lambda x: x.sum()[None] * x[0, 1][np.newaxis, None],
@@ -47,6 +54,15 @@ OF_ONE_ARRAY = {
     "compared with a text": lambda x: x[0] * (x[0, 1] != "a"),
     "one axis, transposed": lambda x: x[0].transpose(0) * np.transpose(x[1], 0),
     "full of a number": lambda x: np.full_like(np.ones(2, bool), x[0, 1], dtype=float),
+    "numbers that are laid out": lambda x: (
+        np.ascontiguousarray(x[0, 1]).ndim * np.asfortranarray(x.sum())[:, None],
+        len(np.ascontiguousarray(np.array(x[0, 0]))) * x,
+    ),
+    "stored where a number is laid out": stored_where_a_number_is_laid_out,
+    "transposed by an array": lambda x: x.transpose(np.array([1, 0])) * x[0, 0],
+    "one axis, transposed by an array": lambda x: x[0].transpose(np.array([0])) * x[1],
+    "transposed by a range": lambda x: x.transpose(range(2)) * np.ones(6).reshape(range(2, 4)) * x,
+    "a shape that is an array": lambda x: x.reshape(np.array([3, 2])) @ x,
     "a function that is none of Python's": lambda x: scipy.fft.dct(x[0]) * W,
 }
 
@@ -66,6 +82,12 @@ def test_what_arrays_and_numbers_do_is_recorded(function):
 
 
 MISTAKES = {
+    "axes that do not fit": (lambda x: x.transpose(np.array([2, 0])), ValueError),
+    "no axes": (lambda x: x.transpose(np.array([1.0, 0.0])), TypeError),
+    "a cast that is not safe": (
+        lambda x: np.add(x, 1.0, out=np.zeros(x.shape, np.float32), casting="safe"),
+        TypeError,
+    ),
     "a forgotten return": (lambda x: None * x, TypeError),
     "a text": (lambda x: x + "a", TypeError),
     "a number called": (lambda x: x[0, 0](), TypeError),
@@ -99,3 +121,8 @@ def test_a_mistake_is_told_in_the_words_of_python():
     )
     with pytest.raises(AttributeError, match=r"'numpy\.ndarray' object has no attribute 'foo'"):
         gs.grad(lambda x: x.foo, compile=False)(X)
+
+
+def test_a_number_that_becomes_a_masked_one_is_refused():
+    with pytest.raises(NoDerivativeError):
+        gs.grad(lambda x: np.ma.inner(x, x), compile=False)(W)

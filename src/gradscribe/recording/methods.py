@@ -6,6 +6,7 @@ refused as long as a derivative goes through it, and gives the plain value after
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -83,7 +84,7 @@ def _iterate(self: Array) -> Iterator[Any]:
 
 
 def _reshape(self: Recorded, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
-    given = shape[0] if len(shape) == 1 else shape
+    given = _integers(shape)
     made = run(np.reshape, (self, given), {} if order == "C" else {"order": order})
     if copy is False and made._memory is not self._memory:
         raise ValueError("Unable to avoid creating a copy while reshaping.")
@@ -91,10 +92,19 @@ def _reshape(self: Recorded, *shape: Any, order: Any = "C", copy: Any = None) ->
 
 
 def _transpose(self: Recorded, *axes: Any) -> Any:
-    if not axes or axes == (None,):
+    if not axes or (len(axes) == 1 and axes[0] is None):
         return run(np.transpose, (self,))
-    given = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
-    return run(np.transpose, (self, given))
+    plain(self._present()).transpose(*axes)  # raises what NumPy raises of it
+    given = _integers(axes)
+    return run(np.transpose, (self, given if isinstance(given, (tuple, list)) else (given,)))
+
+
+def _integers(given: tuple[Any, ...]) -> Any:
+    """The integers that a method is given, one by one or as one sequence of them."""
+    if len(given) != 1:
+        return given
+    is_other = isinstance(given[0], (np.ndarray, range)) and np.ndim(given[0])
+    return tuple(map(operator.index, given[0])) if is_other else given[0]
 
 
 def _astype(
@@ -185,6 +195,15 @@ def _view(self: Array, *args: Any, **kwargs: Any) -> Any:
     if is_active(self):
         raise exits.taken_out("`x.view(dtype)`")
     return self._shared().view(*args, **kwargs)
+
+
+def _view_of_number(self: RecordedNumber, *kinds: Any, **named: Any) -> Any:
+    number = plain(self._present())
+    if all(kind == number.dtype for kind in (*kinds, *named.values())):
+        return self
+    if is_active(self):
+        raise exits.taken_out("`x.view(dtype)`")
+    return number.view(*kinds, **named)
 
 
 def _other_attribute(self: Recorded, name: str) -> Any:
@@ -333,7 +352,7 @@ OF_NUMBERS: dict[str, Any] = {
     "__getitem__": _item_of_number,
     "__iter__": None,  # it has items by an index that is no place
     "base": None,
-    "view": lambda self: self,
+    "view": _view_of_number,
     "__floor__": lambda self: int(np.floor(plain(self._present()))),
     "__ceil__": lambda self: int(np.ceil(plain(self._present()))),
     "__trunc__": lambda self: int(plain(self._present())),

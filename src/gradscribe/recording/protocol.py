@@ -37,6 +37,14 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
     kwargs = {name: value for name, value in kwargs.items() if not _is_default(name, value)}
     if out is None:
         return operations.run(callee, inputs, kwargs)
+    if "casting" in kwargs:
+        others = {name: kwargs[name] for name in kwargs if name != "casting"}
+        return changing(
+            callee,
+            inputs,
+            {**kwargs, "out": out},
+            lambda: array_ufunc(self, ufunc, method, *inputs, **others, out=out),
+        )
     if method == "__call__" and "where" in kwargs:
         return _masked(callee, inputs, kwargs, out)
     return storing_all(
@@ -139,7 +147,16 @@ def changing(
         return trial.store()
     try:
         found = change()
-    except (TypeError, ValueError, IndexError) as error:
+    except TypeError as error:
+        if isinstance(error, GradscribeError):
+            raise
+        raise refused(
+            UnsupportedError(
+                f"`{name_of(function)}` stores what is differentiated in an array of another kind",
+                "store it in an array of the kind that is computed",
+            )
+        ) from None
+    except (ValueError, IndexError) as error:
         if isinstance(error, GradscribeError):
             raise
         is_same = False
@@ -157,7 +174,10 @@ def changing(
 
 
 def _is_default(name: str, value: Any) -> bool:
-    return (name == "where" and value is True) or (name in ("dtype", "axes") and value is None)
+    return name in _DEFAULTS and value is _DEFAULTS[name]
+
+
+_DEFAULTS = {"where": True, "dtype": None, "axes": None, "casting": "same_kind"}
 
 
 def _refuse_tensors(values: Any) -> None:

@@ -59,6 +59,14 @@ CONSTANTS: dict[str, Callable[[Any], Any]] = {
     "a quantile": lambda y: np.quantile(y, 0.3, axis=0, overwrite_input=True),
     "nan_to_num": lambda y: np.nan_to_num(np.divide(y, 0, out=y), copy=False, posinf=2.0, neginf=1),
     "joined with itself": lambda y: np.concatenate([y[2:], y[:2]], out=y),
+    "numbers rounded into a row": lambda y: (W + 0.3).round(out=y[0]),
+    "items taken into a row": lambda y: W.take([1, 2, 0, 3], 0, y[1]).fill(2.0),
+    "a number rounded": lambda y: np.float64(1.4).round(out=y[0, :1].reshape(())),
+    "a product of matrices": lambda y: np.eye(4)[::-1].copy().dot(np.eye(4), y),
+    "numbers of another kind": lambda y: np.add(W, 1j, out=y[0], casting="unsafe"),
+    "what a function of objects gives": lambda y: np.frompyfunc(lambda v: v * 2, 1, 1)(
+        W, out=y[0], casting="unsafe"
+    ),
     "a range stored in a row": lambda y: np.ptp(y, 0, out=y[1]),
     "a view of another class": lambda y: y.view(np.matrix).fill(2.0),
     "a masked array": lambda y: np.ma.array(y, copy=False).__setitem__(0, 2.0),

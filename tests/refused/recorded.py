@@ -4,6 +4,7 @@ import functools
 import sys
 
 import numpy as np
+import scipy.stats
 
 import gradscribe as gs
 from gradscribe.errors import AliasingError, ArgumentError, NonScalarError, NotSpecializedError
@@ -38,6 +39,18 @@ def native_code_as_it_is():
 )
 def source_of_what_is_not_compiled():
     return as_it_is(np.linalg.norm).source
+
+
+@refused_when_run(
+    "a distribution is made of what is differentiated, in a function that runs as it is"
+)
+def distribution_that_is_made():
+    as_it_is(lambda x: scipy.stats.norm(x[0]).logpdf(x[1]))(VECTOR)
+
+
+@refused_when_run("`add` stores what is differentiated in an array of another kind")
+def cast_of_what_is_differentiated():
+    as_it_is(lambda x: np.add(x, 1j, out=np.zeros(3), casting="unsafe")[0])(VECTOR)
 
 
 @refused("`compile` that is computed", VECTOR)

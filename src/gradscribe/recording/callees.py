@@ -22,7 +22,7 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.ir.probing import COMPILERS, probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.backends import BACKENDS
-from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
+from gradscribe.primitives.registry import COMPOSITIONS, DISTRIBUTIONS, PRIMITIVES
 from gradscribe.recording import (
     builtin_types,
     classes,
@@ -158,7 +158,8 @@ def _call_overwriting(function: Callee, *args: Any, **kwargs: Any) -> Any:
 
 
 def _is_method_of_array(function: Callee) -> bool:
-    return type(function) is BuiltinFunctionType and isinstance(function.__self__, np.ndarray)
+    owner = probe(function, "__self__")
+    return type(function) is BuiltinFunctionType and isinstance(owner, (np.ndarray, np.generic))
 
 
 def _is_of_numpy(function: Callee) -> bool:
@@ -205,6 +206,8 @@ def _call_known(function: Callee, *args: Any, **kwargs: Any) -> Any:
     """A call of a function of SciPy's that has a rule."""
     if not holds_active((args, kwargs)):
         return unfollowed.with_shared(function)(*args, **kwargs)
+    if type(function) in DISTRIBUTIONS:
+        raise refused(UnsupportedError(*_OF_PARAMETERS))
     backends = BACKENDS.get(function)
     if backends is not None and backends.other.found:
         raise refused(UnsupportedError(backends.what, backends.advice))
@@ -217,8 +220,15 @@ def _call_known(function: Callee, *args: Any, **kwargs: Any) -> Any:
     return found
 
 
+_OF_PARAMETERS = (
+    "a distribution is made of what is differentiated, in a function that runs as it is",
+    "give its parameters to the methods, as in `scipy.stats.norm.logpdf(x, loc, scale)`",
+)
+
+
 def _method_of_array(method: Any) -> Callee:
-    """A method of an array that does not record: `A.dot(x)`, and `A.copy()` for one that does."""
+    """A method of an array, or a number of NumPy's, that does not record: `A.dot(x)`, and
+    `A.copy()` for one that does."""
     name, array = method.__name__, method.__self__
     if name in ("astype", "copy", "flatten"):
 
@@ -228,13 +238,13 @@ def _method_of_array(method: Any) -> Callee:
             return apart(texts.read(getattr(given, name)(*args, **kwargs), array), array)
 
         return apart_from_it
-    if name not in methods.FUNCTIONS:
-        return method
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not holds_active((args, kwargs)):
-            return method(*args, **kwargs)
-        return getattr(RecordedArray(Memory(array.copy(order="K"))), name)(*args, **kwargs)
+            return unfollowed.with_shared(method)(*args, **kwargs)
+        if name not in methods.FUNCTIONS:
+            return unfollowed.refusing(method)(*args, **kwargs)
+        return getattr(RecordedArray(Memory(np.array(array, order="K"))), name)(*args, **kwargs)
 
     return call
 

@@ -454,3 +454,24 @@ def test_an_ordered_dict_is_written_as_one():
         return x[0] if str(collections.OrderedDict(a=1)).startswith("Ordered") else x[1]
 
     assert gs.grad(function)(np.array([2.0, 3.0])).tolist() == [1, 0]
+
+
+def test_a_container_has_the_attributes_of_its_class_alone():
+    def function(x):
+        made = [collections.deque(), collections.Counter(), collections.defaultdict(float)]
+        return x[0] if any(hasattr(each, "held") for each in made) else x[1]
+
+    assert gs.grad(function)(np.array([2.0, 3.0])).tolist() == [0, 1]
+
+
+def test_an_attribute_that_a_container_does_not_have_is_not_stored():
+    def function(x):
+        queue = collections.deque()
+        try:
+            queue.cost = x[0]
+        except AttributeError:
+            return x[1]
+        return queue.cost
+
+    with pytest.raises(errors.UnsupportedError, match="`cost` of a deque made in the function"):
+        gs.grad(function)(np.array([2.0, 3.0]))

@@ -207,6 +207,28 @@ def test_matrices_of_a_distribution_from_outside_whose_scale_was_stored_to() -> 
     is_right(lambda x: made.logpdf(np.outer(x, x) + S))
 
 
+INDEFINITE = np.array([[1.0, 2.0], [2.0, 1.0]])
+MATRICES = stats.wishart(4, S)
+MISTAKEN = {
+    "no matrix of a t": lambda x: stats.multivariate_t.logpdf(x, x, INDEFINITE),
+    "no matrix of a normal one": lambda x: stats.multivariate_normal(x, INDEFINITE).pdf(x),
+    "no fractions": lambda x: stats.dirichlet.logpdf(x, [1.0, 2.0]),
+    "no definite matrix": lambda x: stats.wishart.logpdf(INDEFINITE * x[0], 3, S),
+    "no definite matrix, outside": lambda x: MATRICES.logpdf(INDEFINITE * x[0]),
+}
+
+
+@pytest.mark.parametrize("function", MISTAKEN.values(), ids=MISTAKEN)
+def test_what_scipy_does_not_take_raises(function: Any) -> None:
+    def caught(x: Any) -> Any:
+        try:
+            return function(x)
+        except ValueError:  # `LinAlgError` is one
+            return x[1] ** 2
+
+    np.testing.assert_allclose(gs.grad(caught)(X), [0.0, 2 * X[1]])
+
+
 def make(distribution: Any, function: str = "", stored: Any = None, **given: Any) -> Any:
     """Another distribution of the class of one of SciPy's, with this function of its own."""
     made = type(distribution)(name="made", **given)

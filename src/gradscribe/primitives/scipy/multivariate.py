@@ -106,7 +106,7 @@ def _points(x, length):
     return x
 
 
-@composition(stats.multivariate_t.logpdf)
+@composition(stats.multivariate_t.logpdf, called=True)
 def multivariate_t(x, loc=None, shape=1, df=1):
     shape = np.asarray(shape, dtype=np.float64)
     if loc is not None:
@@ -128,12 +128,12 @@ def _t_density(squares, log, df, n):
     return np.squeeze(constant - log / 2 - (df + n) / 2 * np.log1p(squares / df))[()]
 
 
-@composition(stats.multivariate_t.pdf)
+@composition(stats.multivariate_t.pdf, called=True)
 def multivariate_t_pdf(x, loc=None, shape=1, df=1):
     return np.exp(multivariate_t(x, loc, shape, df))
 
 
-@composition(stats.dirichlet.logpdf)
+@composition(stats.dirichlet.logpdf, called=True)
 def dirichlet(x, alpha):
     x, alpha = np.asarray(x), np.asarray(alpha)
     if x.shape[0] < alpha.shape[0]:
@@ -142,12 +142,12 @@ def dirichlet(x, alpha):
     return -log_beta + np.sum(sp.xlogy(alpha - 1, x.T).T, 0)
 
 
-@composition(stats.dirichlet.pdf)
+@composition(stats.dirichlet.pdf, called=True)
 def dirichlet_pdf(x, alpha):
     return np.exp(dirichlet(x, alpha))
 
 
-@composition(stats.multinomial.logpmf)
+@composition(stats.multinomial.logpmf, called=True)
 def multinomial(x, n, p):
     n, p = np.asarray(n), np.asarray(p, dtype=np.float64)
     rest = 1.0 - np.sum(p[..., :-1], axis=-1, keepdims=True)
@@ -163,12 +163,12 @@ def _counts_density(x, n, p, is_law):
     return np.where(is_law, np.where(is_outcome, log, -np.inf), np.nan)[()]
 
 
-@composition(stats.multinomial.pmf)
+@composition(stats.multinomial.pmf, called=True)
 def multinomial_pmf(x, n, p):
     return np.exp(multinomial(x, n, p))
 
 
-@composition(stats.wishart.logpdf)
+@composition(stats.wishart.logpdf, called=True)
 def wishart(x, df, scale):
     """The density of positive definite matrices, which are x[:, :, k], if there are several."""
     scale = np.asarray(scale, dtype=np.float64)
@@ -186,7 +186,7 @@ def _wishart_density(x, n, df, scale, log_scale):
     return 0.5 * (df - n - 1) * log_x - 0.5 * traces - constant
 
 
-@composition(stats.wishart.pdf)
+@composition(stats.wishart.pdf, called=True)
 def wishart_pdf(x, df, scale):
     return np.exp(wishart(x, df, scale))
 
@@ -291,7 +291,7 @@ def _wishart_parameters(df, scale):
 # -- those that were made outside: of what they hold, as SciPy does ------------------------------
 
 
-@composition(type(stats.multivariate_normal()).logpdf)
+@composition(type(stats.multivariate_normal()).logpdf, called=True)
 def held_normal(self, x):
     x = _points(x, self.mean.shape[0])
     return np.squeeze(self._dist._logpdf(x, self.mean, self.cov_object))[()]
@@ -307,7 +307,7 @@ def normal_by_factor(x, mean, cov_object):
     return log
 
 
-@composition(type(stats.multivariate_t()).logpdf)
+@composition(type(stats.multivariate_t()).logpdf, called=True)
 def held_t(self, x):
     info, loc = self.shape_info, self.loc
     x = _points(x, loc.shape[0])
@@ -329,7 +329,7 @@ def held_multinomial_pmf(self, x):
     return np.exp(self.logpmf(x))
 
 
-@composition(type(stats.wishart(1, 1)).logpdf)
+@composition(type(stats.wishart(1, 1)).logpdf, called=True)
 def held_wishart(self, x):
     dim, df, scale = self.dim, self.df, self.scale
     return self._dist._logpdf(x, dim, df, scale, self.log_det_scale, self.C)

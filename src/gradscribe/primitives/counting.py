@@ -10,6 +10,7 @@ import numpy as np
 from gradscribe.ir.types import Array
 from gradscribe.primitives.joining import joined_items
 from gradscribe.primitives.registry import adjoint, composition, constant
+from gradscribe.primitives.static import as_places
 from gradscribe.primitives.typing import (
     dims_of,
     elementwise_type,
@@ -99,4 +100,4 @@ def _bincount_tangent(out, x, weights=None, minlength=0, *, d_weights=None):
 
 @adjoint(np.bincount, type=_bincount_type, tangent=_bincount_tangent)
 def bincount(out, x, weights=None, minlength=0, *, d_out):
-    return None, None if weights is None else d_out[x]
+    return None, None if weights is None else d_out[as_places(x)]

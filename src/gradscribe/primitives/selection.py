@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from gradscribe.ir.types import Array
 from gradscribe.primitives.array_parts import section
 from gradscribe.primitives.joining import joined_items
 from gradscribe.primitives.registry import adjoint, composition, variant
-from gradscribe.primitives.static import known
+from gradscribe.primitives.static import as_places, known
 from gradscribe.primitives.typing import (
     TypeRuleError,
     dims_of,
@@ -28,6 +30,7 @@ from gradscribe.primitives.typing import (
 def take(a, indices, axis=None, *, mode="raise"):
     a = np.ravel(a) if axis is None else np.asarray(a)
     along = 0 if axis is None else axis % np.ndim(a)
+    indices = as_places(indices)
     if mode == "wrap":
         indices = np.mod(indices, a.shape[along])
     if mode == "clip":
@@ -49,6 +52,8 @@ def delete(arr, obj, axis=None):
 def insert(arr, obj, values, axis=None):
     arr = np.ravel(arr) if axis is None else arr
     along = 0 if axis is None else axis % np.ndim(arr)
+    if np.asarray(obj).dtype == np.bool_:
+        obj = _places_of_mask(obj) if MASKS_INSERT else as_places(obj)
     if np.ndim(obj) > 0:
         return _inserted(arr, np.asarray(obj), values, along)
     length = arr.shape[along]
@@ -57,6 +62,22 @@ def insert(arr, obj, values, axis=None):
     at = obj + length if obj < 0 else obj
     head, tail = section(arr, along, None, at), section(arr, along, at, None)
     return np.concatenate((head, _fitting(values, head, along), tail), axis=along)
+
+
+def _inserts_by_mask():
+    """Whether this NumPy takes bools for a mask; before, they were the places 0 and 1."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return np.insert(np.zeros(1), np.zeros(1, dtype=bool), 1.0).shape == (1,)
+
+
+MASKS_INSERT = _inserts_by_mask()
+
+
+def _places_of_mask(mask):
+    if isinstance(mask, (list, tuple)) or np.ndim(mask) != 1:
+        raise ValueError("boolean array argument obj to insert must be one dimensional")
+    return np.flatnonzero(mask)
 
 
 def _inserted(arr, places, values, along):

@@ -37,6 +37,12 @@ def is_integer(x: Any) -> bool:
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
+def as_places(indices: Any) -> Any:
+    """Indices of a function that takes bools for the numbers 0 and 1, and not for a mask."""
+    array = np.asarray(indices)
+    return array.astype(np.intp) if array.dtype == np.bool_ else indices
+
+
 @static
 def inverse_permutation(axes: tuple[int, ...] | int) -> tuple[int, ...]:
     """The permutation that undoes `np.transpose(x, axes)`; one number is the axis of a vector."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from gradscribe.primitives.reductions import masked, reduction_type, restored
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES, adjoint, composition
+from gradscribe.primitives.static import as_places
 from gradscribe.primitives.typing import dims_of, like_first, normalize_axes, result_of
 
 # -- reductions that have a name -----------------------------------------------------------------
@@ -153,14 +154,15 @@ def add_reduceat(out, array, indices, axis=0, dtype=None, *, d_out):
     d_array = np.zeros_like(array)
     rows, d_rows = np.moveaxis(d_array, axis, 0), np.moveaxis(d_out, axis, 0)
     stops = _stops(indices, rows.shape[0])
+    starts = as_places(indices)
     for k in range(len(stops)):
-        rows[indices[k] : stops[k]] += d_rows[k]
+        rows[starts[k] : stops[k]] += d_rows[k]
     return d_array
 
 
 def _stops(indices, n):
     """Where the slice of each index ends: at the next one, but it has one item at least."""
-    indices = np.asarray(indices)
+    indices = as_places(np.asarray(indices))
     following = np.concatenate((indices[1:], np.array([n])))
     return np.maximum(following, indices + 1)
 
@@ -219,8 +221,8 @@ def _slices_by(ufunc):
 
     def reduceat(array, indices, axis=0, dtype=None):
         rows = np.moveaxis(np.asarray(array, dtype=dtype), axis, 0)
-        stops = _stops(indices, rows.shape[0])
-        results = [reduction(rows[indices[k] : stops[k]]) for k in range(len(stops))]
+        starts, stops = as_places(indices), _stops(indices, rows.shape[0])
+        results = [reduction(rows[starts[k] : stops[k]]) for k in range(len(stops))]
         return np.moveaxis(np.array(results), 0, axis)
 
     return reduceat

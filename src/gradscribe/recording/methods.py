@@ -62,13 +62,13 @@ def _truth(self: Recorded) -> bool:
 
 
 def _item(self: Recorded, *place: Any) -> Any:
-    if place:
+    present = plain(self._present())
+    if place or np.size(present) != 1:
+        present.item(*place)  # raises for what is no place
         index = place[0] if len(place) == 1 else place
-        return (self.flat[index] if isinstance(index, int) else self[index]).item()
-    if np.size(present := plain(self._present())) != 1:
-        return present.item()  # raises
+        return (self[index] if isinstance(index, tuple) else self.flat[index]).item()
     array = run(np.reshape, (self, ())) if type(self) is RecordedArray else self
-    return run(prelude.item, (array,)) if is_active(array) else plain(array._present()).item()
+    return run(prelude.item, (array,)) if is_active(array) else present.item()
 
 
 def _tolist(self: Recorded) -> Any:

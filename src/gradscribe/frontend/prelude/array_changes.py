@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.primitives.static import as_places
+
 
 def as_often_as_needed(values: Any, shape: Any) -> Any:
     """The values in turn, in this shape, where there are more or fewer of them than one."""
@@ -54,6 +56,7 @@ def sort(
 
 def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     """`np.put(a, ind, v)`."""
+    ind = as_places(ind)
     if mode == "wrap":
         ind = np.mod(ind, np.size(a))
     if mode == "clip":
@@ -182,14 +185,16 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
         return
     if np.ndim(indices) != np.ndim(arr):
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
-    places: tuple[Any, ...] = ()
+    if np.asarray(indices).dtype.kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
+    index: tuple[Any, ...] = ()
     for a, n in enumerate(np.shape(arr)):
         if a == axis % np.ndim(arr):
-            places = (*places, indices)
+            index = (*index, indices)
         else:
             shape = (1,) * a + (n,) + (1,) * (np.ndim(arr) - a - 1)
-            places = (*places, np.reshape(np.arange(n), shape))
-    arr[places] = values
+            index = (*index, np.reshape(np.arange(n), shape))
+    arr[index] = values
 
 
 def partition(

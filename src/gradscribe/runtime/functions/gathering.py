@@ -242,12 +242,15 @@ def integers_of(index: Any) -> Array:
 
 def take(input: Tensor, index: Tensor) -> Tensor:
     """The elements at positions in the flat array."""
-    return apply(_TAKE, (input, _within(index, input.array.size)))
+    return apply(_TAKE, (input, _within(index, input.array.size, "take")))
 
 
-def _within(index: Any, size: int) -> Array:
-    """The places in a flat array of this size; the error for one that is outside."""
+def _within(index: Any, size: int, name: str) -> Array:
+    """The places in a flat array of this size; the error for one that is outside, or no place."""
     places = integers_of(index)
+    if places.dtype != np.int64:
+        given = dtypes.scalar_name(places.dtype)
+        raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {given}")
     outside = places[(places < -size) | (places >= size)]
     if outside.size:
         raise IndexError(
@@ -258,10 +261,7 @@ def _within(index: Any, size: int) -> Array:
 
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy with elements put, or added, at positions in the flat array."""
-    if integers_of(index).dtype != np.int64:
-        name = dtypes.scalar_name(integers_of(index).dtype)
-        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {name}")
-    places = _within(index, input.array.size)
+    places = _within(index, input.array.size, "put_")
     values = shaping.reshape(source, places.shape)
     return _put(_ADD if accumulate else _PUT, "Put", input, places, values)
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from gradscribe.compiler.leaves import zero_like
 from gradscribe.ir.core import Operand, SliceOf
+from gradscribe.ir.overlaps import copied
 from gradscribe.ir.probing import probe
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.recording.levels import Level, Traced, below, levels_of, plain
@@ -113,7 +114,10 @@ def evaluate(
         out, record = derivatives.forward(*arrays)
     else:
         out = tuple(derivatives.primal(*arrays))
-    results = list(out)
+    results = [
+        value if position in derivatives.outputs else _of_its_own(value)
+        for position, value in enumerate(out)
+    ]
     for level in levels_of(leaves):
         values = [below(leaf, level.number) for leaf in leaves]
         active = [below(leaves[i], level.number + 1) for i in derivatives.active]
@@ -123,6 +127,11 @@ def evaluate(
             results[position] = Traced(results[position], level, place)
         record = None
     return tuple(results)
+
+
+def _of_its_own(value: Any) -> Any:
+    """A result that does not record: the program may store to it, and a record may hold it."""
+    return copied(value) if isinstance(value, np.ndarray) else value
 
 
 def _places(

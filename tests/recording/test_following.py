@@ -678,3 +678,22 @@ def test_decorators_of_nested_functions_are_called_as_other_functions():
     value, gradient = gs.value_and_grad(decorated_inside, compile=False)(x)
     assert value == decorated_inside(x)
     np.testing.assert_allclose(gradient, [12.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.logical_or(np.zeros(2, object), x)[0],
+        lambda x: np.logical_and(np.array(["a", "b"], object), x)[0],
+        lambda x: np.logical_or(x, 0.0, dtype=object)[0],
+        lambda x: np.logical_or.outer(np.zeros(2, object), x)[0, 0],
+        lambda x: np.logical_or(np.array(0, object), x[0]),
+        lambda x: np.logical_or(None, x[0]),
+        lambda x: np.logical_or(np.zeros(2, object), x, out=np.empty(2, object))[0],
+    ],
+)
+def test_objects_of_which_numpy_returns_one_are_refused(function):
+    x = np.array([0.7, 1.3])
+    assert function(x) == x[0]
+    with pytest.raises(gs.errors.GradscribeError):
+        gs.grad(function, compile=False)(x)

@@ -52,6 +52,15 @@ def parts_of_an_array(x):
     return math.modf(x)[0]
 
 
+@refused(
+    "`logical_or` cannot be compiled here: of what is no number NumPy computes with Python's "
+    "objects, and may return one of them",
+    0.5,
+)
+def the_other_one_of_none(x):
+    return np.logical_or(None, x) ** 2
+
+
 @refused("`float` cannot be compiled here: expected a number or an array", VECTOR)
 def float_of_a_list(x):
     return float([v for v in x])

@@ -50,6 +50,11 @@ def elementwise_type(facts: Facts, callee: Any, **operands: Any) -> Type:
     result = result_of(callee, *items)
     if isinstance(result, Array):
         return like_first(result, facts.broadcast(dims_of(t) for t in types), *types)
+    if isinstance(callee, np.ufunc) and isinstance(result, Scalar) and result.weak:
+        raise TypeRuleError(
+            "of what is no number NumPy computes with Python's objects, and may return one of them",
+            "give it numbers and arrays",
+        )
     return integer_value(facts, callee, types, result)
 
 

@@ -57,3 +57,16 @@ def _holding(value: Any, array: Any) -> Any:
     if type(value) is Traced:
         return Traced(_holding(value.value, array), value.level, value.place)
     return array
+
+
+def piece(part: Any, own: Any) -> tuple[slice, ...]:
+    """The index of a piece of an array, which NumPy has found by what is in it."""
+    ahead = part.__array_interface__["data"][0] - own.__array_interface__["data"][0]
+    starts = [0] * own.ndim
+    if part.size:
+        backward = [step < 0 for step in own.strides]
+        ahead += sum((n - 1) * -s for n, s in zip(own.shape, own.strides, strict=True) if s < 0)
+        for axis in sorted(range(own.ndim), key=lambda axis: -abs(own.strides[axis])):
+            steps, ahead = divmod(ahead, abs(own.strides[axis]) or 1)
+            starts[axis] = own.shape[axis] - 1 - steps if backward[axis] else steps
+    return tuple(slice(a, a + n) for a, n in zip(starts, part.shape, strict=True))

@@ -27,13 +27,14 @@ from gradscribe.recording.arrays import (
     Memory,
     RecordedArray,
     check_class,
+    holds_active,
     is_recorded,
     is_taken_for_array,
     means_as_numpy,
     present,
     shown,
 )
-from gradscribe.recording.layouts import laid_like
+from gradscribe.recording.layouts import laid_like, piece
 from gradscribe.recording.levels import Traced, plain, refused, values_in
 from gradscribe.recording.snapshots import value_of_array
 from gradscribe.recording.trials import Trial
@@ -88,13 +89,16 @@ def raise_own(error: GradscribeError, run: Callable[[], Any]) -> None:
 def _run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     if callee in _PIECES and args and type(args[0]) is RecordedArray:
         part = callee(*uncovered(args), **uncovered(dict(kwargs)))
-        return getitem(args[0], _piece(part, args[0]))
+        return getitem(args[0], piece(part, plain(args[0]._present())))
     if callee in COMPOSITIONS and _is_plain_call(callee, args, kwargs):
         callee(*uncovered(args), **uncovered(dict(kwargs)))  # raises what NumPy raises of it
     primitive = PRIMITIVES.get(callee)
     if primitive is not None and callee not in COMPOSITIONS and callee not in VARIANTS:
         if primitive.adjoint is None and primitive.tangent is None:
-            return _plainly(callee, args, kwargs)
+            found = _plainly(callee, args, kwargs)
+            if holds_active((args, dict(kwargs))) and _gives_objects(callee, found):
+                raise without_rule(callee)
+            return found
     elif primitive is None and not (callee in COMPOSITIONS or callee in _VIEWS or _is_own(callee)):
         return _of_unknown(callee, args, kwargs)
     return run_known(callee, args, kwargs)
@@ -104,20 +108,6 @@ def _is_plain_call(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     """Whether a call is one of NumPy's own, and calls nothing of the program's."""
     module = str(getattr(callee, "__module__", None))
     return module.startswith("numpy") and not any(map(callable, values_in((args, dict(kwargs)))))
-
-
-def _piece(part: Any, array: RecordedArray) -> tuple[slice, ...]:
-    """The index of a piece of an array, which NumPy has found by what is in it."""
-    own = plain(array._present())
-    ahead = part.__array_interface__["data"][0] - own.__array_interface__["data"][0]
-    starts = [0] * own.ndim
-    if part.size:
-        backward = [step < 0 for step in own.strides]
-        ahead += sum((n - 1) * -s for n, s in zip(own.shape, own.strides, strict=True) if s < 0)
-        for axis in sorted(range(own.ndim), key=lambda axis: -abs(own.strides[axis])):
-            steps, ahead = divmod(ahead, abs(own.strides[axis]) or 1)
-            starts[axis] = own.shape[axis] - 1 - steps if backward[axis] else steps
-    return tuple(slice(a, a + n) for a, n in zip(starts, part.shape, strict=True))
 
 
 def run_known(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -325,6 +315,16 @@ def map_values(function: Callable[[Any], Any], value: Any) -> Any:
 def _plainly(callee: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
     """What a call gives that no derivative goes through."""
     return _shown(callee, args, kwargs, _given(callee, args, kwargs))
+
+
+def _gives_objects(callee: Any, given: Any) -> bool:
+    """Whether a result has objects, which NumPy may have been given: `np.logical_or(objects, x)`,
+    as Python's `or`, gives one of both."""
+    is_ufunc = isinstance(getattr(callee, "__self__", callee), np.ufunc)
+    return any(
+        value.dtype.hasobject if isinstance(value, (np.ndarray, np.generic)) else is_ufunc
+        for value in values_in(given)
+    )
 
 
 def _shown(callee: Any, args: Any, kwargs: Mapping[str, Any], given: Any) -> Any:

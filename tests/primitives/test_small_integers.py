@@ -75,6 +75,46 @@ def test_integers_that_are_arguments(function, number):
     np.testing.assert_allclose(tensors.grad.numpy(), gradient)
 
 
+MANY = np.linspace(0.1, 1.4, 150)
+PLACES = np.array([100, -3], np.int8)
+PLACE = np.int8(-100)
+
+
+def put_wrapped(x):
+    y = x * x
+    np.put(y, PLACES, x[:2], mode="wrap")
+    return y
+
+
+OF_MANY = {
+    "take_wrapped": lambda x: np.take(x, PLACES, mode="wrap"),
+    "take_one_wrapped": lambda x: np.take(x, PLACE, mode="wrap"),
+    "take_unsigned": lambda x: np.take(x, np.array([3, 255], np.uint8), mode="clip"),
+    "put_wrapped": put_wrapped,
+    "pad_wrapped": lambda x: np.pad(x, np.int8(100), mode="wrap"),
+    "pad_unlike": lambda x: np.pad(x, (np.int8(100), np.int8(120)), mode="reflect"),
+    "pad_edge": lambda x: np.pad(x, np.int16(200), mode="edge"),
+    "insert": lambda x: np.insert(x, PLACE, 3.0),
+    "reduceat": lambda x: np.multiply.reduceat(x, np.array([0, 127, 100, 127], np.int8)),
+    "add_reduceat": lambda x: np.add.reduceat(x, np.array([127, 100], np.int8)),
+    "multinomial": lambda x: scipy.stats.multinomial.logpmf(
+        np.array([100, 27], np.int8), np.int8(127), [x[0], 1 - x[0]]
+    ),
+}
+
+
+@pytest.mark.parametrize("compile", [True, False])
+@pytest.mark.parametrize("function", OF_MANY.values(), ids=OF_MANY)
+def test_places_and_counts_do_not_wrap_around(function, compile):
+    def loss(x):
+        return np.sum(np.cos(np.arange(np.size(function(x)))) * function(x))
+
+    expected = [(loss(MANY + step) - loss(MANY - step)) / 2e-6 for step in np.eye(150) * 1e-6]
+    value, gradient = gs.value_and_grad(loss, compile=compile)(MANY)
+    np.testing.assert_allclose(value, loss(MANY))
+    np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-6)
+
+
 COUNTS = np.array([200, 100, 0], np.uint8)
 LARGE = np.array([60000, 70000, 5], np.int32)
 SIGNED = np.array([-128, 100, 7, -3], np.int8)

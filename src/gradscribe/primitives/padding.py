@@ -6,6 +6,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from gradscribe.primitives.registry import LINEAR, adjoint, composition
+from gradscribe.primitives.static import as_places, is_integer
 from gradscribe.primitives.typing import (
     TypeRuleError,
     dims_of,
@@ -43,6 +44,9 @@ def pad(
     options = _pairs(option, rank)
     for axis in tuple(range(rank)):
         before, after = widths[axis]
+        if not (is_integer(before) and is_integer(after)):
+            raise TypeError("`pad_width` must be of integral type.")
+        before, after = as_places(before), as_places(after)
         if before < 0 or after < 0:
             raise ValueError("index can't contain negative values")
         if reflect_type == "odd" and mode in ("reflect", "symmetric"):

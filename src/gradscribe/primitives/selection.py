@@ -52,8 +52,9 @@ def delete(arr, obj, axis=None):
 def insert(arr, obj, values, axis=None):
     arr = np.ravel(arr) if axis is None else arr
     along = 0 if axis is None else axis % np.ndim(arr)
-    if np.asarray(obj).dtype == np.bool_:
-        obj = _places_of_mask(obj) if MASKS_INSERT else as_places(obj)
+    if np.asarray(obj).dtype == np.bool_ and MASKS_INSERT:
+        obj = _places_of_mask(obj)
+    obj = as_places(obj)
     if np.ndim(obj) > 0:
         return _inserted(arr, np.asarray(obj), values, along)
     length = arr.shape[along]

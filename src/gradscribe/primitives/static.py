@@ -38,9 +38,12 @@ def is_integer(x: Any) -> bool:
 
 
 def as_places(indices: Any) -> Any:
-    """Indices of a function that takes bools for the numbers 0 and 1, and not for a mask."""
+    """Indices (or counts) as NumPy computes with them: bools are the numbers 0 and 1, and no mask,
+    and integers are of as many bits as addresses, so that they do not wrap around."""
     array = np.asarray(indices)
-    return array.astype(np.intp) if array.dtype == np.bool_ else indices
+    if array.dtype == np.intp or array.dtype.kind not in "bui":
+        return indices
+    return int(indices) if np.ndim(indices) == 0 else array.astype(np.intp)
 
 
 @static

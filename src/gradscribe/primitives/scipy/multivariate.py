@@ -17,6 +17,7 @@ from gradscribe.primitives.registry import (
     adjoint,
     composition,
 )
+from gradscribe.primitives.static import as_places
 from gradscribe.primitives.typing import (
     ONE,
     TypeRuleError,
@@ -149,7 +150,7 @@ def dirichlet_pdf(x, alpha):
 
 @composition(stats.multinomial.logpmf, called=True)
 def multinomial(x, n, p):
-    n, p = np.asarray(n), np.asarray(p, dtype=np.float64)
+    x, n, p = as_places(np.asarray(x)), as_places(n), np.asarray(p, dtype=np.float64)
     rest = 1.0 - np.sum(p[..., :-1], axis=-1, keepdims=True)
     wrong = np.abs(1 - np.sum(p, axis=-1, keepdims=True)) > 10 * np.finfo(np.float64).eps
     p = np.concatenate((p[..., :-1], np.where(wrong, rest, p[..., -1:])), axis=-1)

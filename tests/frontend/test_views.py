@@ -309,3 +309,26 @@ def flat_of_three_axes(x):
 )
 def test_flat_of_an_array_that_is_not_one_piece(function: Any) -> None:
     check(function, x2)
+
+
+def stored_through_axes_in_a_list(A):
+    B = np.transpose(A * 2, [1, 0])
+    B[0] = 3.0
+    return np.sum(B**2)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda A: np.transpose(A, [1, 0])[0],
+        lambda A: A.transpose([1, 0])[0],
+        lambda A: np.permute_dims(A, [1, 0])[:, 1],
+        lambda A: np.moveaxis(A, [0, 1], [1, 0])[0],
+        lambda A: np.expand_dims(A, [0])[0],
+        lambda A: np.reshape(A, [4, 3])[0],
+        lambda A: np.broadcast_to(A, [2, 3, 4])[0],
+        stored_through_axes_in_a_list,
+    ],
+)
+def test_axes_and_shapes_of_a_view_may_be_lists(function):
+    check(lambda A: np.sum(np.sin(function(A))), A34)

@@ -120,7 +120,7 @@ class Expressions:
         for primitive, arguments in path:
             if primitive in indexing.READS:
                 array = self.subscript(operation, array, arguments["index"])
-            elif primitive.name == "transpose" and set(arguments.values()) <= {None}:
+            elif primitive.name == "transpose" and all(a is None for a in arguments.values()):
                 array = ast.Attribute(array, "T", ast.Load())
             else:
                 array = self._view_call(operation, primitive, array, arguments)

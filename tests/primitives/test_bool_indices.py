@@ -1,4 +1,4 @@
-"""Bools where a function takes indices: for the numbers 0 and 1, or for a mask, as NumPy does."""
+"""Bools as indices, counts and axes: the numbers 0 and 1, or a mask, as each function has them."""
 
 from __future__ import annotations
 
@@ -60,6 +60,11 @@ NUMBERS = {
     "reduceat_of_maximum": lambda x: np.maximum.reduceat(x, [False, True]),
     "put": put,
     "put_one": put_one,
+    "tile": lambda x: np.tile(x, True),
+    "tile_along_axes": lambda x: np.tile(x, (2, True)),
+    "bins": lambda x: np.histogram(x, True, weights=x)[0],
+    "new_axis": lambda x: np.expand_dims(x, (True, 0)),
+    "gradient": lambda x: np.gradient(np.reshape(x, (2, 2)), axis=True),
 }
 MASKS = {
     "delete": lambda x: np.delete(x, BOOLS),

@@ -9,6 +9,7 @@ from gradscribe.ir.types import Array
 from gradscribe.primitives.array_parts import section
 from gradscribe.primitives.matrices import conjugated
 from gradscribe.primitives.registry import BILINEAR, adjoint, composition, variant
+from gradscribe.primitives.static import numbered_axes
 from gradscribe.primitives.typing import (
     dims_of,
     like_first,
@@ -65,7 +66,7 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     f = _without_integers(f)
     axes = tuple(range(np.ndim(f))) if axis is None else axis
     if isinstance(axes, int):
-        axes = (axes,)
+        axes = (numbered_axes(axes),)
     steps = varargs if len(varargs) == len(axes) else (varargs or (1.0,)) * len(axes)
     results = ()
     for along, step in zip(axes, steps):  # noqa: B905

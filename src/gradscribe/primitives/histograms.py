@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.primitives.registry import composition
+from gradscribe.primitives.static import as_places
 
 
 @composition(np.histogram_bin_edges)
@@ -16,7 +17,7 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
     if np.ndim(bins) == 1:
         return np.asarray(bins)
     low, high = _outer_edges(np.ravel(a), range)
-    return np.linspace(low, high, bins + 1)
+    return np.linspace(low, high, as_places(bins) + 1)
 
 
 def _outer_edges(a, limits):
@@ -30,7 +31,7 @@ def _outer_edges(a, limits):
 
 @composition(np.histogram)
 def histogram(a, bins=10, range=None, density=None, weights=None):
-    a = np.ravel(a)
+    a, bins = np.ravel(a), as_places(bins) if np.ndim(bins) == 0 else bins
     weights = None if weights is None else np.ravel(weights)
     edges = histogram_bin_edges(a, bins, range)
     if np.ndim(bins) == 1:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.primitives.registry import available, composition
+from gradscribe.primitives.static import as_places
 
 # -- turned ----------------------------------------------------------------------------------
 
@@ -229,7 +230,7 @@ def tile(A, reps):
     apart, repeated, joined = (), (), ()
     for n, count in zip(shape, counts):  # noqa: B905
         apart = (*apart, 1, n)
-        repeated = (*repeated, count, n)
+        repeated = (*repeated, as_places(count), n)
         joined = (*joined, count * n)
     return np.reshape(np.broadcast_to(np.reshape(A, apart), repeated), joined)
 

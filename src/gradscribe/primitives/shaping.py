@@ -9,7 +9,7 @@ import numpy as np
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.types import Array
 from gradscribe.primitives.registry import LINEAR, adjoint, available, composition
-from gradscribe.primitives.static import inverse_permutation
+from gradscribe.primitives.static import inverse_permutation, numbered_axes
 from gradscribe.primitives.typing import (
     ONE,
     TypeRuleError,
@@ -202,7 +202,7 @@ def flip(out, x, axis=None, *, d_out):
 
 @adjoint(np.expand_dims, type=_rearranged_type, tangent=LINEAR, view=True, cheap=True)
 def expand_dims(out, x, axis, *, d_out):
-    return np.squeeze(d_out, axis)
+    return np.squeeze(d_out, numbered_axes(axis))
 
 
 def _squeeze_type(facts, callee, x, axis=None):

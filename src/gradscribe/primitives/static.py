@@ -47,6 +47,12 @@ def as_places(indices: Any) -> Any:
 
 
 @static
+def numbered_axes(axis: tuple[Any, ...] | list[Any] | int) -> tuple[int, ...] | int:
+    """Axes as integers, for functions that take no bools, which others take for 0 and 1."""
+    return tuple(map(int, axis)) if isinstance(axis, (tuple, list)) else int(axis)
+
+
+@static
 def inverse_permutation(axes: tuple[int, ...] | int) -> tuple[int, ...]:
     """The permutation that undoes `np.transpose(x, axes)`; one number is the axis of a vector."""
     axes = (axes,) if isinstance(axes, int) else axes

@@ -120,3 +120,26 @@ def factors_of_a_stack(m):
 )
 def first_power(m):
     return np.sum(scipy.linalg.fractional_matrix_power(m, 1))
+
+
+# -- flags ---------------------------------------------------------------------------------------
+
+
+@refused("a list or an array, where a flag is meant", np.array([2.0, 3.0]))
+def triangle_by_an_array(x):
+    return scipy.linalg.cholesky(np.diag(x), x)
+
+
+@refused("a list or an array, where a flag is meant", np.array([2.0, 3.0]))
+def triangle_by_a_list(x):
+    return scipy.linalg.solve_triangular(np.diag(x), x, lower=[0])
+
+
+@refused("a list or an array, where a flag is meant", np.array([2.0, 3.0]))
+def factor_with_an_array(x):
+    return scipy.linalg.cho_solve((np.diag(x), x > 1), x)
+
+
+@refused("a list or an array, where a flag is meant", np.array([2.0, 3.0]))
+def side_by_a_list(x):
+    return np.digitize(x, np.array([2.0]), right=[0]) * x

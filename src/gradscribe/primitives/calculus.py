@@ -67,7 +67,8 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     axes = tuple(range(np.ndim(f))) if axis is None else axis
     if isinstance(axes, int):
         axes = (numbered_axes(axes),)
-    steps = varargs if len(varargs) == len(axes) else (varargs or (1.0,)) * len(axes)
+    given = varargs if len(varargs) > 0 else (1.0,)
+    steps = given if len(given) == len(axes) else given * len(axes)
     results = ()
     for along, step in zip(axes, steps):  # noqa: B905
         if f.shape[along] < edge_order + 1:

@@ -50,7 +50,7 @@ from gradscribe.frontend.values.values import (
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import has
 from gradscribe.ir.statics import same_static
-from gradscribe.ir.types import BOOL
+from gradscribe.ir.types import BOOL, Array
 from gradscribe.primitives.control import RUN
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -239,6 +239,10 @@ def truth(lowering: Lowering, item: FrontendValue) -> bool | Value:
         found = for_each_kind(lowering, None, (item,), lambda one: _flag(lowering, one))
         return truth(lowering, found)
     item = outside.opened(lowering, item)
+    if lowering.frames and lowering.frame.is_rule and not _is_flag(lowering, item):
+        lowering.unsupported(
+            None, "a list or an array, where a flag is meant", "give `True` or `False`"
+        )
     if isinstance(item, TupleOf):
         return bool(item.items)
     if isinstance(item, (ListRef, DictRef)):
@@ -255,6 +259,14 @@ def truth(lowering: Lowering, item: FrontendValue) -> bool | Value:
     if unknown.may_run(item):
         item = unknown.emit(lowering, bool, (item,), {}, BOOL)
     return lowering.value(item)
+
+
+def _is_flag(lowering: Lowering, item: FrontendValue) -> bool:
+    """Whether Python and C agree on the truth of a value: of one that is in no container."""
+    if isinstance(item, (Value, Ref)):
+        type_ = lowering.value(item).type
+        return not (isinstance(type_, Array) and type_.rank)
+    return not isinstance(item, (TupleOf, ListRef)) and not stands_for(item, (tuple, list))
 
 
 def _flag(lowering: Lowering, item: FrontendValue) -> FrontendValue:

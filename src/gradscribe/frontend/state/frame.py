@@ -54,6 +54,11 @@ class Frame:
         """Whether this is a function of gradscribe itself, such as a rule."""
         return (self.function.__module__ or "").startswith("gradscribe.")
 
+    @property
+    def is_rule(self) -> bool:
+        """Whether this says what an operation means, in operations on what that is given."""
+        return (self.function.__module__ or "").startswith("gradscribe.primitives.")
+
     def is_only_grown(self, name: str) -> bool:
         """Whether a container from outside is read only to have items added."""
         frame: Frame | None = self

@@ -96,8 +96,10 @@ def _of_scipy() -> list[Support]:
             if primitive is None and value not in COMPOSITIONS:
                 continue
             if primitive is None or _has_rule(primitive):
+                public = f"{library}.{name}"
                 limits = "" if primitive is None else _limits_of_rule(primitive)
-                entries.append(Support(f"{library}.{name}", ("reverse", "forward"), limits))
+                limits = LIMITS.get(public, limits)
+                entries.append(Support(public, ("reverse", "forward"), limits))
     return entries
 
 

@@ -50,12 +50,13 @@ LIMITS: dict[str, str] = {
     "np.quantile": "in the elements and in q; weights choose, and have no derivative",
     "np.percentile": "in the elements and in q; weights choose, and have no derivative",
     "np.median": "of an even number, of the two in the middle; of data with NaN it is NaN",
-    "np.insert": "at one place",
     "np.arange": "how many numbers there are has no derivative",
     "np.einsum": "with `optimize` the sums of the derivative are optimized, too",
     "np.fromiter": "compiled only",
     "np.poly1d": "compiled only",
     "np.vectorize": "compiled only, without `signature`",
+    "scipy.linalg.eig": "the vectors are complex, also those of real values; else as "
+    "`np.linalg.eig`",
 }
 """What to know of a function, by its name."""
 

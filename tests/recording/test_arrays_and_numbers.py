@@ -126,3 +126,19 @@ def test_a_mistake_is_told_in_the_words_of_python():
 def test_a_number_that_becomes_a_masked_one_is_refused():
     with pytest.raises(NoDerivativeError):
         gs.grad(lambda x: np.ma.inner(x, x), compile=False)(W)
+
+
+class WithoutComparisons:
+    pass
+
+
+@pytest.mark.parametrize("other", [None, "a", ..., {}, WithoutComparisons()], ids=repr)
+def test_each_element_is_compared_with_an_object(other):
+    def compared(x):
+        same = (x == other).any() or (other == x[::2]).any() or x[0] == other
+        return (np.sum(x != other) + np.sum(other != x * 2.0)) * x[0] + x[1] * same
+
+    x = np.array([0.7, 1.3, 2.1])
+    value, gradient = gs.value_and_grad(compared, compile=False)(x)
+    assert value == compared(x)
+    assert gradient.tolist() == [6, 0, 0]

@@ -93,11 +93,21 @@ def _preferred(name: str, self: Recorded, other: Any) -> Any:
 
 def _comparison(reflected: str, function: Any) -> Any:
     def method(self: Recorded, other: Any) -> Any:
-        if not _is_operand(other):
-            return _not_computed(reflected, function, self, other)
-        return function(plain(self._present()), operations.uncovered(other))
+        present = plain(self._present())
+        if _is_operand(other):
+            return function(present, operations.uncovered(other))
+        if isinstance(present, np.ndarray) and _is_told_apart_by_numpy(other, reflected):
+            return function(present, other)
+        return _not_computed(reflected, function, self, other)
 
     return method
+
+
+def _is_told_apart_by_numpy(other: Any, name: str) -> bool:
+    """Whether NumPy compares each element with an object, which has no such method of its own:
+    `x != None` is an array."""
+    is_of_python = module_of_class(type(other)) == "builtins"
+    return is_of_python or in_class(type(other), name) in (None, in_class(object, name))
 
 
 def _in_place(name: str, function: Any) -> Any:

@@ -1,8 +1,8 @@
 """What unread code has made lives as long as the program has it: files are closed, and buffers may
 be resized, when no name leads to it any more.
 
-That is found out after each statement. In a loop, what was made before it lives to its end; and what
-iterations hand on under a name that nothing reads is taken not to be there any more.
+That is found out after each statement. In a loop, what was made before it lives to its end; what
+iterations hand on under a name that nothing reads is not kept.
 """
 
 from __future__ import annotations

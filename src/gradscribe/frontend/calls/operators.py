@@ -313,7 +313,7 @@ def _identity(lowering: Lowering, node: Any, wanted: bool, left: Any, right: Any
             symbol = operator.eq if wanted else operator.ne
             return operate(lowering, node, symbol, left, right)
         if stands_for(side, bool) and isinstance(other, Value) and is_number(other):
-            flag = _is_flag(lowering, node, other, side)
+            flag = _is_this_flag(lowering, node, other, side)
             return flag if wanted else operate(lowering, node, operator.not_, flag)
     found = _identical(lowering, node, left, right)
     if isinstance(found, bool):
@@ -321,7 +321,7 @@ def _identity(lowering: Lowering, node: Any, wanted: bool, left: Any, right: Any
     return found if wanted else operate(lowering, node, operator.not_, found)
 
 
-def _is_flag(
+def _is_this_flag(
     lowering: Lowering, node: Any, number: FrontendValue, flag: FrontendValue
 ) -> FrontendValue:
     """Whether a number, which may be a bool on some paths, is True, or False."""

@@ -5,7 +5,9 @@ import ctypes
 import functools
 import logging
 import math
+import multiprocessing.pool
 import struct
+import threading
 import types
 from datetime import timedelta
 from typing import Any
@@ -287,3 +289,47 @@ def test_errors_that_python_ignores_are_not_lost(is_own):
     else:
         with pytest.raises(gs.errors.NoDerivativeError, match="of what is differentiated"):
             gs.grad(f, compile=False)(np.ones(3))
+
+
+def by_a_timer(x):
+    weights = np.ones(3)
+    timer = threading.Timer(0.0, struct.pack_into, ("d", weights, 0, 4.0))
+    timer.start()
+    timer.join()
+    return np.sum(weights * x)
+
+
+def by_a_pool(x):
+    weights = np.ones(3)
+    pool = multiprocessing.pool.ThreadPool(1)
+    pool.apply_async(struct.pack_into, ("d", weights, 0, 4.0)).get()
+    pool.close()
+    pool.join()
+    return np.sum(weights * x)
+
+
+@pytest.mark.parametrize("function", [by_a_timer, by_a_pool])
+def test_what_other_threads_write_is_not_lost(function):
+    try:
+        found = gs.grad(function, compile=False)(np.ones(3))
+    except gs.errors.GradscribeError:
+        assert function is by_a_timer
+    else:
+        assert found.tolist() == [4.0, 1.0, 1.0]
+
+
+def test_ufuncs_without_result_are_refused():
+    numba = pytest.importorskip("numba")
+
+    @numba.guvectorize(["void(float64[:], float64[:])"], "(n),(n)", writable_args=(1,))
+    def doubled(given, filled):
+        for i in range(given.shape[0]):
+            filled[i] = given[i] * 2
+
+    def f(x):
+        weights = np.zeros(3)
+        doubled(x, weights)
+        return np.sum(weights * x)
+
+    with pytest.raises(UnsupportedError, match="which gives no result"):
+        gs.grad(f, compile=False)(np.ones(3))

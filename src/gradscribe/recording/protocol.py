@@ -29,6 +29,13 @@ from gradscribe.runtime.tensors.tensor import Tensor
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """`ufunc(*inputs)`, or a method of it."""
     _refuse_tensors(inputs)
+    if not ufunc.nout:
+        raise refused(
+            UnsupportedError(
+                f"`{ufunc.__name__}`, which gives no result, writes to what it is given",
+                "declare what it writes to: `gs.primitive(…, writes=…)`",
+            )
+        )
     public = PUBLIC.get(ufunc, ufunc)
     if method == "at":
         return _change_at(public, *inputs)

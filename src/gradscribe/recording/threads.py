@@ -4,6 +4,7 @@ refusal there, which ends only the thread, is raised at the end."""
 from __future__ import annotations
 
 import contextvars
+import sys
 from collections.abc import Callable
 from concurrent.futures import Executor
 from threading import Thread
@@ -11,6 +12,8 @@ from types import MethodType
 from typing import Any
 
 from gradscribe.errors import GradscribeError
+from gradscribe.ir.probing import probe
+from gradscribe.recording import exits, foreign
 from gradscribe.recording.levels import REFUSED
 
 Callee = Any
@@ -23,15 +26,29 @@ def is_starting(method: Callee) -> bool:
     owner, name = method.__self__, method.__name__
     if isinstance(owner, Thread):
         return name == "start"
-    return isinstance(owner, Executor) and name in ("submit", "map")
+    if isinstance(owner, Executor):
+        return name in ("submit", "map")
+    return _is_pool(owner) and name in _HANDING
+
+
+_HANDING = frozenset(
+    {"apply", "apply_async", "imap", "imap_unordered", "map", "map_async", "starmap"}
+    | {"starmap_async"}
+)
+
+
+def _is_pool(owner: Any) -> bool:
+    """Whether this is a pool of threads of `multiprocessing`."""
+    pool = probe(sys.modules.get("multiprocessing.pool"), "ThreadPool")
+    return pool is not None and isinstance(owner, pool)
 
 
 def starting(method: Any, callee_of: Callable[[Callee], Callee]) -> Callee:
-    """`thread.start`, or `executor.submit` and `executor.map`, of functions that run recorded."""
+    """`thread.start`, or what a pool of threads is given, of functions that run recorded."""
 
     def start(*args: Any, **kwargs: Any) -> Any:
         owner: Any = method.__self__
-        if isinstance(owner, Executor):
+        if isinstance(owner, Executor) or _is_pool(owner):
             return method(_carried(args[0], callee_of), *args[1:], **kwargs)
         if getattr(owner, "_target", None) is not None:
             owner._target = callee_of(owner._target)
@@ -48,10 +65,12 @@ def _carried(function: Callee, callee_of: Callable[[Callee], Callee]) -> Callee:
     def run(*args: Any, **kwargs: Any) -> Any:
         try:
             return context.copy().run(followed, *args, **kwargs)
-        except GradscribeError as error:
+        except Exception as error:  # of the program, which may raise anything
             refused = context.get(REFUSED)
-            if refused is not None:
+            if refused is not None and isinstance(error, GradscribeError):
                 refused.append(error)
+            elif refused is not None and foreign.is_raised_of_recorded(error):
+                refused.append(exits.of_recorded(error))
             raise
 
     return run

@@ -132,7 +132,10 @@ class WithoutComparisons:
     pass
 
 
-@pytest.mark.parametrize("other", [None, "a", ..., {}, WithoutComparisons()], ids=repr)
+OTHERS = [None, "a", ..., {}, WithoutComparisons()]
+
+
+@pytest.mark.parametrize("other", OTHERS, ids=[type(other).__name__ for other in OTHERS])
 def test_each_element_is_compared_with_an_object(other):
     def compared(x):
         same = (x == other).any() or (other == x[::2]).any() or x[0] == other

@@ -697,3 +697,51 @@ def test_objects_of_which_numpy_returns_one_are_refused(function):
     assert function(x) == x[0]
     with pytest.raises(gs.errors.GradscribeError):
         gs.grad(function, compile=False)(x)
+
+
+class Convertible:
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+def handles_what_numpy_says_of_records(x):
+    ones = np.ones(3)
+    try:
+        total = np.stack([Convertible(ones), ones]).sum()
+    except ValueError:
+        total = 0.0
+    return total * x[0]
+
+
+def handles_all(x):
+    try:
+        norm = np.linalg.norm(Convertible(x))
+    except:
+        norm = 0.0
+    return norm * x[0]
+
+
+def handles_its_own(x):
+    try:
+        raise KeyError(3)
+    except (KeyError, ValueError) as error:
+        found = error.args[0]
+    try:
+        return x[7]
+    except IndexError:
+        return found * x[1]
+
+
+@pytest.mark.parametrize(
+    "function", [handles_what_numpy_says_of_records, handles_all, handles_its_own]
+)
+def test_no_handler_takes_what_plain_code_does_not_raise(function):
+    gradient = gs.grad(function, compile=False)
+    if function is handles_its_own:
+        assert gradient(X).tolist() == [0.0, 3.0, 0.0]
+    else:
+        with pytest.raises(NoDerivativeError):
+            gradient(X)

@@ -173,12 +173,12 @@ _SWALLOWED = (*_SHOWN, "__array__ method not producing an array")
 """What Python, and code in C, say of what records."""
 
 
-def is_of_recorded(error: Exception) -> bool:
+def is_of_recorded(error: BaseException) -> bool:
     """Whether Python, or code in C, raises this of what records."""
     return any(name in str(error) for name in _SWALLOWED)
 
 
-def told_as_numpy(error: Exception) -> str:
+def told_as_numpy(error: BaseException) -> str:
     """What Python, or code in C, says of what records, in the names of what it stands for."""
     said = str(error)
     for name, shown_as in _SHOWN.items():
@@ -189,7 +189,7 @@ def told_as_numpy(error: Exception) -> str:
 _CONTRADICTION = re.compile(r"must be (\S+), not \1(?!\S)")
 
 
-def of_recorded(error: Exception) -> GradscribeError:
+def of_recorded(error: BaseException) -> GradscribeError:
     """The error for what Python raises of a value that records: it may be a mistake of the
     program, or code in C that takes nothing but arrays. Its class is Python's, its frames too."""
     said = told_as_numpy(error)

@@ -19,7 +19,7 @@ from typing import Any, cast
 
 from gradscribe.compiler.observing import ORIGINALS
 from gradscribe.ir.probing import probe
-from gradscribe.recording import classes, sourceless
+from gradscribe.recording import classes, foreign, sourceless
 
 RESOLVER = "gradscribe_callee_of"
 """The free variable of a followed function that looks up callees."""
@@ -27,7 +27,13 @@ RESOLVER = "gradscribe_callee_of"
 WATCH = "gradscribe_watch"
 """That which looks at the objects that it uses (see `classes`)."""
 
+HANDLED = "gradscribe_handled"
+"""That which looks at the exceptions that it handles."""
+
+OWN_NAMES = (RESOLVER, WATCH, HANDLED)
+
 _NAME = "gradscribe_followed"
+_ERROR = "gradscribe_error"
 _FUTURE = 0x1FE0000
 """The flags of `from __future__` in a code object."""
 
@@ -52,6 +58,7 @@ def _twin(function: FunctionType, callee_of: Callable[[Any], Any]) -> FunctionTy
         return cast(FunctionType, sourceless.guarded(function))
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     cells[RESOLVER], cells[WATCH] = _cell(callee_of), _cell(classes.watching(callee_of))
+    cells[HANDLED] = _cell(foreign.handled)
     closure = tuple(cells[name] for name in code.co_freevars)
     twin = FunctionType(
         code, function.__globals__, function.__name__, function.__defaults__, closure
@@ -83,7 +90,7 @@ def _code_of_twin(code: CodeType, filename: str) -> CodeType | None:
         found = _compiled(node, imports, code, ())
         if found is not None and _is_same(found, code):
             rewritten = _Following().visit(copy.deepcopy(node))
-            twin = _compiled(rewritten, imports, code, (RESOLVER, WATCH))
+            twin = _compiled(rewritten, imports, code, OWN_NAMES)
             if twin is not None:
                 _note(twin, code)
             return twin
@@ -272,6 +279,15 @@ class _Following(ast.NodeTransformer):
             return node
         looked = _watched(ast.copy_location(ast.Name(name.id, ast.Load()), name))
         return [ast.copy_location(ast.Expr(looked), node), node]
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
+        self.generic_visit(node)
+        if node.type is None:
+            node.type = ast.copy_location(ast.Name("BaseException", ast.Load()), node)
+        node.name = node.name or _ERROR
+        check = ast.Call(ast.Name(HANDLED, ast.Load()), [ast.Name(node.name, ast.Load())], [])
+        node.body.insert(0, ast.copy_location(ast.Expr(check), node))
+        return ast.fix_missing_locations(node)
 
     def visit_match_case(self, node: Any) -> Any:
         """Patterns stay as they are."""

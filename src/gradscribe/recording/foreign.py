@@ -57,7 +57,7 @@ def _top(module: Any) -> str:
     return str(module).partition(".")[0]
 
 
-def is_raised_of_recorded(error: Exception) -> bool:
+def is_raised_of_recorded(error: BaseException) -> bool:
     """Whether code of a package, that works on what is differentiated, has raised this."""
     if exits.is_of_recorded(error):
         return True
@@ -69,6 +69,13 @@ def is_raised_of_recorded(error: Exception) -> bool:
             return True
         traceback = traceback.tb_next
     return False
+
+
+def handled(error: BaseException) -> None:
+    """The program is about to handle an exception: not one that plain code would not raise."""
+    is_other = isinstance(error, Exception) and not isinstance(error, GradscribeError)
+    if is_other and is_raised_of_recorded(error):
+        raise refused(exits.of_recorded(error)) from None
 
 
 def leads_to_active(start: Any) -> bool:

@@ -33,7 +33,7 @@ from gradscribe.recording.arrays import (
     is_active,
     is_recorded,
 )
-from gradscribe.recording.following import RESOLVER, WATCH
+from gradscribe.recording.following import OWN_NAMES
 from gradscribe.recording.layouts import lies_in
 from gradscribe.recording.levels import plain, refuse_told, refused, tell, values_in
 from gradscribe.recording.snapshots import value_of_array
@@ -290,7 +290,7 @@ def _variables(function: Callee) -> Callee:
         if args:
             return function(*args)
         found = sys._getframe(1).f_locals
-        return {name: value for name, value in found.items() if name not in (RESOLVER, WATCH)}
+        return {name: value for name, value in found.items() if name not in OWN_NAMES}
 
     return variables
 

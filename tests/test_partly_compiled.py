@@ -1150,3 +1150,21 @@ def test_a_text_of_a_class_is_one_where_its_method_is_recorded():
 
     value_and_grad = gs.value_and_grad(f, compile="auto")
     assert [value_and_grad(np.ones(2))[0] for _ in range(2)] == [5.0, 5.0]
+
+
+def ones_by_names(n):
+    return globals()["np"].ones(n)
+
+
+def overwrites_a_recorded_result(x):
+    weights = ones_by_names(len(x))
+    before = np.sum(weights * x)
+    struct.pack_into("d", weights, 0, 5.0)
+    return before + np.sum(weights * x**2)
+
+
+def test_code_in_c_that_writes_to_what_a_recorded_call_returned():
+    x = np.array([0.7, 1.3, 0.4])
+    gradient = gs.grad(overwrites_a_recorded_result, compile="auto")
+    for _ in range(3):
+        np.testing.assert_allclose(gradient(x), [1 + 10 * 0.7, 1 + 2 * 1.3, 1 + 2 * 0.4])

@@ -6,6 +6,7 @@ import collections
 import ctypes
 import functools
 import re
+import struct
 import types
 
 import numpy as np
@@ -335,3 +336,15 @@ def dict_filled_by_what_is_called_back(x):
 
     re.sub("a", count, "aab")
     return np.sum(x) * counts["a"]
+
+
+@functools.cache
+def remembered_array(n):
+    return np.ones(n)
+
+
+@refused("`pack_into` may write to an array that others may have", X)
+def overwrites_what_is_remembered(x):
+    weights = remembered_array(len(x))
+    struct.pack_into("d", weights, 0, 5.0)
+    return np.sum(weights * x)

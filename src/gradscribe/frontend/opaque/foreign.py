@@ -70,6 +70,7 @@ from gradscribe.primitives.contracts import (
 )
 from gradscribe.primitives.control import COPY, EFFECT, LENT, WRITTEN
 from gradscribe.primitives.generator_managers import calls_unread, is_maker
+from gradscribe.primitives.indexing import READ_ONLY
 
 Items = Sequence[FrontendValue]
 """Values, as a call is given them."""
@@ -109,6 +110,7 @@ def call(
         outside_reach.note_buffers(lowering, items)
         for item in items:
             known_sets.refuse_change(lowering, node, item)
+            _refuse_of_others(lowering, node, name, item)
     own: dict[Storage, Value] = {}
     if contract.keeps:
         called += lent_containers.kept(lowering)
@@ -243,7 +245,10 @@ def leading(lowering: Lowering, result: FrontendValue, given: Items) -> Frontend
             return None
         return sharing.overlap(lowering, returned, lowering.value_in(base))
 
-    return sharing.link(lowering, lowering.wrap(copied), _arrays(lowering, given), shares)
+    found = sharing.link(lowering, lowering.wrap(copied), _arrays(lowering, given), shares)
+    if isinstance(found, Ref):
+        found.storage.read_only |= any(_of_others(lowering, item) for item in given)
+    return found
 
 
 def _shown(
@@ -346,6 +351,24 @@ def _arrays(lowering: Lowering, items: Items) -> dict[Storage, None]:
     return found
 
 
+def _refuse_of_others(lowering: Lowering, node: Any, name: str, item: FrontendValue) -> None:
+    if _of_others(lowering, item):
+        lowering.unsupported(
+            node,
+            f"`{name}` may write to an array that others may have",
+            "give it a copy (`.copy()`)",
+        )
+
+
+def _of_others(lowering: Lowering, item: FrontendValue) -> bool:
+    """Whether there is an array in this that a function returned which remembers its results, or is
+    recorded: others may have it. (What NumPy makes read-only, it protects itself.)"""
+    kept = (ref.storage for ref in _references(lowering, item) if ref.storage.read_only)
+    values = map(lowering.contents.get, kept)
+    made = [lowering.builder.definition(value) for value in values if isinstance(value, Value)]
+    return any(m is None or m.primitive.name not in READ_ONLY for m in made)
+
+
 def _objects(lowering: Lowering, item: FrontendValue) -> Iterator[ObjectRef]:
     """The objects from outside in a value."""
     pending = [item]
@@ -385,6 +408,8 @@ def may_overwrite(
     if all(item == Static(False) for item in options.values()):
         return False
     given = [*arguments, *keywords.values()]
+    for item in given:
+        _refuse_of_others(lowering, node, name_of(callee), item)
     arrays = set(_arrays(lowering, given))
     name = lent_containers.name_read_later(lowering, arrays, node)
     if name is None:  # the next call of the program reads what is captured

@@ -745,3 +745,30 @@ def test_no_handler_takes_what_plain_code_does_not_raise(function):
     else:
         with pytest.raises(NoDerivativeError):
             gradient(X)
+
+
+LACKING = {
+    "iter": lambda v: iter(v[0]),
+    "len": lambda v: len(v[0]),
+    "in": lambda v: 1.0 in v[0],
+    "call": lambda v: v(1.0),
+    "next": lambda v: next(v),
+    "hash": lambda v: {v: 1.0},
+    "unpack": lambda v: [*v[0]],
+    "store": lambda v: v[0].__class__.__name__ and operator.setitem(v[0], 0, 1.0),
+    "with": lambda v: contextlib.ExitStack().enter_context(v),
+}
+
+
+@pytest.mark.parametrize("ask", LACKING)
+def test_programs_may_handle_that_arrays_and_numbers_lack_a_method(ask):
+    def tried(x):
+        try:
+            LACKING[ask](x)
+        except TypeError as error:
+            return (1.0 + ("numpy" in str(error))) * x[0]
+        return x[1]
+
+    value, gradient = gs.value_and_grad(tried, compile=False)(X)
+    assert value == tried(X)
+    assert gradient.tolist() == [value / X[0], 0.0, 0.0]

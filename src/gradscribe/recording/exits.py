@@ -173,9 +173,22 @@ _SWALLOWED = (*_SHOWN, "__array__ method not producing an array")
 """What Python, and code in C, say of what records."""
 
 
+_LACKING = re.compile(
+    "is not (iterable|callable|subscriptable|reversible|an iterator)|has no len|unhashable type"
+    "|cannot unpack non-iterable|does not support (item|the context)"
+)
+"""What Python says of classes without a method of its own. What records has those of NumPy."""
+
+
 def is_of_recorded(error: BaseException) -> bool:
-    """Whether Python, or code in C, raises this of what records."""
-    return any(name in str(error) for name in _SWALLOWED)
+    """Whether Python, or code in C, raises this of what records, and not of what it stands for.
+    Where it is raised of that, too, its text is as there then."""
+    if not any(name in str(error) for name in _SWALLOWED):
+        return False
+    if not isinstance(error, TypeError) or _LACKING.search(str(error)) is None:
+        return True
+    error.args = (told_as_numpy(error),)
+    return False
 
 
 def told_as_numpy(error: BaseException) -> str:

@@ -223,12 +223,38 @@ def held_by_a_manager(x):
     return np.sum(x) * len(buffer) * length
 
 
+def size():
+    return float(os.path.getsize(PATH))
+
+
+def held_by_a_lambda(x):
+    return np.sum(x) * (lambda file: float(file.write("3.0")) + size())(open(PATH, "w"))
+
+
+def opened_for(text):
+    file = open(PATH, "w")
+    file.write(text)
+    return file
+
+
+def size_now():
+    found = size()
+    found = found + 1.0
+    return found
+
+
+def held_by_the_rest_of_a_statement(x):
+    both = [opened_for("3.0"), size_now()]
+    return both[1] * np.sum(x)
+
+
 PROGRAMS = [
     *(closed_with_its_function, closed_by_del, closed_by_another_value, directory_that_lives),
     *(directory_that_is_gone, locked, locked_by_an_array, locked_by_a_stream, no_longer_locked),
     *(not_locked_after_a_call, locked_in_each_iteration, two_names, written_in_a_loop),
     *(let_go_in_a_branch, held_by_an_attribute, held_by_a_dict, held_by_a_function),
     *(held_by_a_list, held_by_what_a_loop_runs_over, held_by_a_manager),
+    *(held_by_a_lambda, held_by_the_rest_of_a_statement),
 ]
 
 

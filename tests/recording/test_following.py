@@ -1,5 +1,6 @@
 """Calls that NumPy's protocols do not tell of are followed where the source can be read."""
 
+import _thread
 import contextlib
 import dataclasses
 import functools
@@ -772,3 +773,18 @@ def test_programs_may_handle_that_arrays_and_numbers_lack_a_method(ask):
     value, gradient = gs.value_and_grad(tried, compile=False)(X)
     assert value == tried(X)
     assert gradient.tolist() == [value / X[0], 0.0, 0.0]
+
+
+def test_threads_that_python_starts_itself_are_part_of_the_run():
+    def program(x):
+        weights, is_over = np.ones(3), threading.Event()
+
+        def store():
+            weights[0] = 9.0
+            is_over.set()
+
+        _thread.start_new_thread(store, ())
+        is_over.wait(5.0)
+        return np.sum(weights * x)
+
+    assert gs.grad(program, compile=False)(X).tolist() == [9.0, 1.0, 1.0]

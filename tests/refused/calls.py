@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import collections
 import ctypes
 import functools
@@ -348,3 +349,9 @@ def overwrites_what_is_remembered(x):
     weights = remembered_array(len(x))
     struct.pack_into("d", weights, 0, 5.0)
     return np.sum(weights * x)
+
+
+@refused("`start_new_thread` is not supported: what another thread does, and when, is not known", X)
+def thread_that_is_started(x):
+    _thread.start_new_thread(print, ())
+    return np.sum(x)

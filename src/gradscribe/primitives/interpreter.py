@@ -1,5 +1,7 @@
-"""Functions that tell of the interpreter, which runs another program than the user's."""
+"""Functions that tell of the interpreter, which runs another program than the user's, and those
+that start another thread in it."""
 
+import _thread
 import gc
 import inspect
 import sys
@@ -9,3 +11,10 @@ TELLING = (
     *(gc.get_referrers, gc.get_referents, gc.get_objects),
 )
 """What they give is another thing where a function is compiled, or recorded."""
+
+STARTING = frozenset(
+    function
+    for name in ("start_new_thread", "start_new", "start_joinable_thread")
+    if (function := getattr(_thread, name, None)) is not None
+)
+"""What they are given runs in another thread."""

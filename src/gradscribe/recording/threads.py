@@ -3,16 +3,18 @@ refusal there, which ends only the thread, is raised at the end."""
 
 from __future__ import annotations
 
+import _thread
 import contextvars
 import sys
 from collections.abc import Callable
 from concurrent.futures import Executor
 from threading import Thread
-from types import MethodType
+from types import BuiltinFunctionType, MethodType
 from typing import Any
 
 from gradscribe.errors import GradscribeError
 from gradscribe.ir.probing import probe
+from gradscribe.primitives import interpreter
 from gradscribe.recording import exits, foreign
 from gradscribe.recording.levels import REFUSED
 
@@ -21,6 +23,8 @@ Callee = Any
 
 def is_starting(method: Callee) -> bool:
     """Whether calling this hands a function to another thread."""
+    if type(method) is BuiltinFunctionType:
+        return method in interpreter.STARTING
     if type(method) is not MethodType:
         return False
     owner, name = method.__self__, method.__name__
@@ -48,7 +52,7 @@ def starting(method: Any, callee_of: Callable[[Callee], Callee]) -> Callee:
 
     def start(*args: Any, **kwargs: Any) -> Any:
         owner: Any = method.__self__
-        if isinstance(owner, Executor) or _is_pool(owner):
+        if owner is _thread or isinstance(owner, Executor) or _is_pool(owner):
             return method(_carried(args[0], callee_of), *args[1:], **kwargs)
         if getattr(owner, "_target", None) is not None:
             owner._target = callee_of(owner._target)

@@ -95,6 +95,7 @@ def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> FrontendValue:
             _refuse_of_tensors(lowering, node, frame)
             raise HasRaisedError
         result = _returned(lowering, frame)
+        lifetimes.hand_over(lowering, result)
         _show_calls(lowering, node, frame, start, location)
         return result
     except UnsupportedError as error:
@@ -108,9 +109,11 @@ def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> FrontendValue:
 
 
 def _value_of_lambda(lowering: Lowering, frame: Frame) -> FrontendValue:
-
     if len(lowering.frames) > 1:
-        return lowering.expression(frame.source.node.body)
+        result = lowering.expression(frame.source.node.body)
+        lifetimes.sweep(lowering)
+        lifetimes.hand_over(lowering, result)
+        return result
     frame.depth = lowering.builder.depth
     try:
         return lowering.expression(frame.source.node.body)

@@ -52,6 +52,14 @@ def sweep(lowering: Lowering) -> None:
             _let_go(lowering, *args)
 
 
+def hand_over(lowering: Lowering, result: FrontendValue) -> None:
+    """A function gives this to its caller, whose statement has it from now on."""
+    had = lowering.lasting.had
+    for value in reached(lowering, result) if had else ():
+        if isinstance(value, Value) and value in had:
+            had[value] = min(had[value], len(lowering.frames) - 1)
+
+
 def keep(lowering: Lowering) -> None:
     """A function is at its end: what it has in lists, or from loops and branches, lived till then,
     whether or not anything reads it."""

@@ -207,6 +207,12 @@ def _refuse_by_name(lowering: Lowering, node: Any, callee: Any, name: str) -> No
             "is not raised when it runs",
             "name it: `except ValueError as error`",
         )
+    if callee in interpreter.STARTING:
+        lowering.unsupported(
+            node,
+            f"`{name}` is not supported: what another thread does, and when, is not known",
+            "call the function itself",
+        )
     if callee in _ADDRESSES:
         lowering.unsupported(
             node,

@@ -248,13 +248,30 @@ def held_by_the_rest_of_a_statement(x):
     return both[1] * np.sum(x)
 
 
+def given_by_a_lambda(x):
+    file = (lambda: opened_for("3.0"))()
+    before = size()
+    file = None
+    return (before + number_in(PATH)) * np.sum(x)
+
+
+def let_go_where_a_loop_is_left(x):
+    try:
+        for file in [opened_for("3.0")]:
+            raise KeyError(3)
+    except KeyError:
+        file = None
+    return number_in(PATH) * np.sum(x)
+
+
 PROGRAMS = [
     *(closed_with_its_function, closed_by_del, closed_by_another_value, directory_that_lives),
     *(directory_that_is_gone, locked, locked_by_an_array, locked_by_a_stream, no_longer_locked),
     *(not_locked_after_a_call, locked_in_each_iteration, two_names, written_in_a_loop),
     *(let_go_in_a_branch, held_by_an_attribute, held_by_a_dict, held_by_a_function),
     *(held_by_a_list, held_by_what_a_loop_runs_over, held_by_a_manager),
-    *(held_by_a_lambda, held_by_the_rest_of_a_statement),
+    *(held_by_a_lambda, held_by_the_rest_of_a_statement, given_by_a_lambda),
+    let_go_where_a_loop_is_left,
 ]
 
 

@@ -111,8 +111,8 @@ def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> FrontendValue:
 def _value_of_lambda(lowering: Lowering, frame: Frame) -> FrontendValue:
     if len(lowering.frames) > 1:
         result = lowering.expression(frame.source.node.body)
-        lifetimes.sweep(lowering)
         lifetimes.hand_over(lowering, result)
+        lifetimes.sweep(lowering)
         return result
     frame.depth = lowering.builder.depth
     try:

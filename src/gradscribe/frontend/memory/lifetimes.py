@@ -27,8 +27,10 @@ def holding(lowering: Lowering, *items: FrontendValue) -> Iterator[None]:
     held = lowering.lasting.held
     count = len(held)
     held.extend(items)
-    yield
-    del held[count:]
+    try:
+        yield
+    finally:
+        del held[count:]
 
 
 def sweep(lowering: Lowering) -> None:

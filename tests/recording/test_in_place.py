@@ -150,6 +150,15 @@ def test_code_in_c_does_not_store_to_what_records() -> None:
 MASKED = np.ma.array(W, mask=[False, True, False, False])
 
 
+class Named(np.ndarray):
+    """An array with a name, which its results have, too."""
+
+    name = "a"
+
+
+NAMED = W.view(Named)
+
+
 @pytest.mark.parametrize(
     "loss",
     [
@@ -157,6 +166,9 @@ MASKED = np.ma.array(W, mask=[False, True, False, False])
         lambda x: np.sum(np.maximum(x, MASKED)),
         lambda x: np.sum(np.concatenate([x, MASKED])),
         lambda x: np.sum(x[:, None] * np.asmatrix(W)),
+        lambda x: np.sum(x) * ((NAMED - x).name == "a"),
+        lambda x: np.sum(x) * (np.concatenate([NAMED, x])[:1] * 2).size,
+        lambda x: np.sum(x) * (np.where(x > 1, NAMED, x).size == 4),
     ],
 )
 def test_arrays_whose_operators_are_others_are_refused(loss: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import gradscribe as gs
 
@@ -109,6 +110,25 @@ LAYOUTS: list[Callable[[np.ndarray], np.ndarray]] = [
     lambda x: x.reshape(2, 3).T[[2, 0, 1]],
     lambda x: np.where(x.reshape(2, 3).T > 2, x.reshape(2, 3).T, 0.0),
     lambda x: np.tile(x.reshape(2, 3).T, (1, 1)),
+    lambda x: np.take(x.reshape(2, 3), [2, 0], axis=-1),
+    lambda x: np.pad(x.reshape(2, 3).T, 1, mode="edge"),
+    lambda x: np.meshgrid(x[:2], x[:3])[0],
+    lambda x: np.meshgrid(x[:2], x[:3], indexing="ij")[1],
+    lambda x: np.vander(x, 3),
+    lambda x: np.vander(x, 3, increasing=True),
+    lambda x: np.delete(x.reshape(2, 3), 1, 1),
+    lambda x: np.linalg.qr(np.eye(3) + x[:3])[0],
+    lambda x: np.linalg.qr(np.eye(3) + x[:3])[1],
+    lambda x: scipy.linalg.cho_factor(np.eye(3) * 9 + x[0])[0],
+    lambda x: np.array([x.reshape(2, 3).T, x.reshape(3, 2)])[0],
+    lambda x: np.roll(x.reshape(2, 3).T, 1, axis=0),
+    lambda x: np.repeat(x.reshape(2, 3).T, 2, axis=1),
+    lambda x: np.linalg.inv(np.eye(3) * 9 + x[:3]),
+    lambda x: np.tensordot(x.reshape(2, 3), x.reshape(3, 2), 1),
+    lambda x: np.cross(x.reshape(2, 3), x[3:]),
+    lambda x: np.gradient(x.reshape(2, 3))[0],
+    lambda x: np.einsum("ij->ji", x.reshape(2, 3) + 1, optimize=True) * 1.0,
+    lambda x: np.outer(x[:2], x[3:]).T,
 ]
 
 
@@ -343,7 +363,7 @@ AGAIN: list[Callable[[Any], Any]] = [
     lambda y: np.require(y[:], requirements="O"),
     lambda y: np.lib.stride_tricks.as_strided(y, (4,), (8,)),
     lambda y: np.ndarray.view(y),
-    lambda y: y.view(np.recarray),
+    lambda y: np.asarray(y.view(np.recarray)),
     lambda y: y.reshape(4, copy=True),
     lambda y: np.ma.array(y, copy=False).data,
     lambda y: np.array(Giving(y)),

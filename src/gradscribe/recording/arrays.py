@@ -181,18 +181,6 @@ RECORDED = (RecordedArray, RecordedNumber)
 PLAIN = (np.ndarray, np.memmap)
 """The classes of plain arrays."""
 
-_MEANING = (
-    *("__add__", "__array_function__", "__array_ufunc__", "__array_wrap__", "__eq__", "__lt__"),
-    *("__matmul__", "__mul__", "__neg__", "__pow__", "__rmul__", "__sub__", "__truediv__"),
-)
-"""Methods by which a class of arrays gives operators and functions another meaning."""
-
-
-def means_as_numpy(array: Any) -> bool:
-    """Whether operators and functions do to an array what they do to plain ones."""
-    cls, own = type(array), np.ndarray
-    return cls in PLAIN or all(getattr(cls, name) is getattr(own, name) for name in _MEANING)
-
 
 def check_class(array: Any) -> None:
     """Refuse arrays of other classes, which a record would make plain ones."""

@@ -27,6 +27,13 @@ def laid_like(value: Any, like: Any) -> Any:
     return _holding(value, made)
 
 
+def standing_for(given: Any, value: Any) -> Any:
+    """A value of the run, of what NumPy has given in its place."""
+    if isinstance(given, np.ndarray) and (not given.flags.owndata or type(given) is not np.ndarray):
+        return laid_like(_holding(value, np.array(given, order="K")), given)
+    return _holding(value, given)
+
+
 def in_order(value: Any, order: Any, like: Any) -> Any:
     """A new value of the run, in the order that NumPy gives a copy of an array. order: as in
     `like.copy(order=…)`."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -24,17 +25,17 @@ from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES, VARIANTS
 from gradscribe.recording import calls, prelude, texts
 from gradscribe.recording.arrays import (
+    PLAIN,
     Memory,
     RecordedArray,
     check_class,
     holds_active,
     is_recorded,
     is_taken_for_array,
-    means_as_numpy,
     present,
     shown,
 )
-from gradscribe.recording.layouts import laid_like, piece
+from gradscribe.recording.layouts import piece, standing_for
 from gradscribe.recording.levels import Traced, plain, refused, values_in
 from gradscribe.recording.snapshots import value_of_array
 from gradscribe.recording.trials import Trial
@@ -56,6 +57,8 @@ _PIECES = frozenset({np.trim_zeros})
 """Functions that give a piece of an array, which they find by what is in it."""
 
 _LIBRARIES = frozenset({"numpy", "scipy", "builtins"})
+
+_NOTHING: Any = object()
 
 _POWERS = (operator.pow, np.power, np.float_power)
 
@@ -90,8 +93,6 @@ def _run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     if callee in _PIECES and args and type(args[0]) is RecordedArray:
         part = callee(*uncovered(args), **uncovered(dict(kwargs)))
         return getitem(args[0], piece(part, plain(args[0]._present())))
-    if callee in COMPOSITIONS and _is_plain_call(callee, args, kwargs):
-        callee(*uncovered(args), **uncovered(dict(kwargs)))  # raises what NumPy raises of it
     primitive = PRIMITIVES.get(callee)
     if primitive is not None and callee not in COMPOSITIONS and callee not in VARIANTS:
         if primitive.adjoint is None and primitive.tangent is None:
@@ -104,14 +105,11 @@ def _run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     return run_known(callee, args, kwargs)
 
 
-def _is_plain_call(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
-    """Whether a call is one of NumPy's own, and calls nothing of the program's."""
-    module = str(getattr(callee, "__module__", None))
-    return module.startswith("numpy") and not any(map(callable, values_in((args, dict(kwargs)))))
-
-
-def run_known(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """What a call gives that the compiler can differentiate."""
+def run_known(
+    callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], given: Any = _NOTHING
+) -> Any:
+    """What a call gives that the compiler can differentiate. given: what it gives for the plain
+    values, where that is known."""
     primitive = PRIMITIVES.get(callee)
     if any(probe(value, "__closure__") for value in values_in((args, dict(kwargs)))):
         raise without_rule(callee)  # values of the run may be in such a function
@@ -140,15 +138,18 @@ def run_known(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
         return viewed(arrays, Call(callee, tree, named, operands.values, ()))
     if not any(type(value) is Traced for value in operands.values):
         return _plainly(callee, args, kwargs)
+    if given is _NOTHING and ("order" in kwargs or _is_made_of_others(callee)):
+        given = _given(callee, args, kwargs)  # raises, and warns, as NumPy does
     try:
         derivatives = calls.derivatives_at(callee, tree, named, operands.values)
-        out = calls.evaluate(derivatives, operands.values, is_first=True)
+        with nullcontext() if given is _NOTHING else np.errstate(all="ignore"):
+            out = calls.evaluate(derivatives, operands.values, is_first=True)
     except SourceNotFoundError as error:  # of a function that is an argument
         raise without_rule(callee) from error
-    if derivatives.is_leaf:
-        found = _arranged(callee, args, kwargs, out[0])
+    if given is not _NOTHING:
+        found = _in_place_of(callee, given, out)
     else:
-        found = _structured(callee, args, kwargs, out)
+        found = shown(out[0]) if derivatives.is_leaf else tuple(map(shown, out))
     return map_values(read_only, found) if callee in _READ_ONLY else found
 
 
@@ -209,8 +210,8 @@ _LIKE_ARRAYS = (bool, np.bool_, list, tuple, range, np.ndarray)
 class Operands:
     """The operands of a call: values, and `Operand`s for them in the arguments.
 
-    numbers: whether plain numbers are operands, too. others: arrays of classes that give operators
-    another meaning.
+    numbers: whether plain numbers are operands, too. others: arrays of other classes than NumPy's
+    own, of which the results are of those classes.
     """
 
     def __init__(self, *, numbers: bool) -> None:
@@ -233,7 +234,7 @@ class Operands:
             items = [self.add_array(item) for item in value]
             return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
         if isinstance(value, np.ndarray):
-            if not means_as_numpy(value):
+            if type(value) not in PLAIN:
                 self.others.append(value)
                 value = np.array(value)
             return self._operand(value_of_array(value))
@@ -373,7 +374,7 @@ def _of_unknown(callee: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
     if not any(_may_be_differentiable(item) for item in found):
         return map_values(shown, given)
     try:
-        return run_known(callee, args, kwargs)
+        return run_known(callee, args, kwargs, given)
     except UnsupportedError as error:
         raise without_rule(callee) from error
 
@@ -396,41 +397,31 @@ def without_rule(callee: Any) -> NoDerivativeError:
     )
 
 
-def _lies_otherwise(args: Any, kwargs: Mapping[str, Any]) -> bool:
-    """Whether the result of a call may lie in another order than C order."""
-    return "order" in kwargs or any(
-        isinstance(array, np.ndarray) and not array.flags.c_contiguous
-        for array in _plain_values(args)
-    )
-
-
 def _plain_values(tree: Any) -> Iterator[Any]:
     return (plain(present(value)) for value in values_in(tree))
 
 
-def _arranged(callee: Any, args: Any, kwargs: Mapping[str, Any], out: Any) -> Any:
-    """A result as NumPy gives it: real where it is, and in its layout."""
-    if np.iscomplexobj(plain(out)) and not any(map(np.iscomplexobj, _plain_values((args, kwargs)))):
-        out = _real_as(callee(*uncovered(args), **uncovered(dict(kwargs))), out)
-    is_laid = kwargs.get("order") in (None, "K") and callee not in COMPOSITIONS
-    if is_laid or np.ndim(plain(out)) < 2 or not _lies_otherwise(args, kwargs):
-        return shown(out)
-    return shown(laid_like(out, callee(*uncovered(args), **uncovered(dict(kwargs)))))
+def _is_made_of_others(callee: Any) -> bool:
+    """Whether what the compiler computes for a call of a library may be of other operations than
+    its own: such results may lie otherwise in memory, or differ by rounding, and such operations
+    do not check what the function checks."""
+    if isinstance(callee, np.ufunc):
+        return False
+    return (getattr(callee, "__module__", None) or "numpy").partition(".")[0] in _LIBRARIES
 
 
-def _structured(callee: Any, args: Any, kwargs: Mapping[str, Any], out: tuple[Any, ...]) -> Any:
-    """Results in the structure in which NumPy gives them. What depends on the types alone, such as
-    a flag, was not computed."""
-    if (getattr(callee, "__module__", None) or "numpy").partition(".")[0] not in _LIBRARIES:
-        return tuple(map(shown, out))
+def _in_place_of(callee: Any, given: Any, out: tuple[Any, ...]) -> Any:
+    """What a call of a library has given, with the derivatives of what was computed for it. (What
+    depends on the types alone, such as a flag, was not computed.)"""
     results = list(out)
 
     def result(value: Any) -> Any:
         if not results or not _is_value_of(value, plain(results[0])):
             return shown(value)
-        return shown(_real_as(value, results.pop(0)))
+        computed = _real_as(value, results.pop(0))
+        return shown(standing_for(value, computed))
 
-    found = map_values(result, callee(*uncovered(args), **uncovered(dict(kwargs))))
+    found = map_values(result, given)
     if results:
         raise without_rule(callee)
     return found

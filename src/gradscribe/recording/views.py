@@ -14,6 +14,7 @@ from gradscribe.ir.core import Operand
 from gradscribe.ir.overlaps import copied
 from gradscribe.recording import calls
 from gradscribe.recording.arrays import RecordedArray, is_recorded, present, shown
+from gradscribe.recording.layouts import standing_for
 from gradscribe.recording.levels import Traced, plain
 
 
@@ -84,7 +85,7 @@ def viewed(arrays: Mapping[int, Any], call: Call) -> Any:
                     return _view(array, _Step(call, operand, number), part, results[number])
             if not part.flags.writeable or (part.size > 1 and 0 in part.strides):
                 return read_only(shown(results[number]))
-        return shown(results[number])
+        return shown(standing_for(part, results[number]))
 
     shown_parts = list(map(shown_part, range(len(parts))))
     return type(given)(shown_parts) if isinstance(given, (tuple, list)) else shown_parts[0]

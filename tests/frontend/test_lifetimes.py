@@ -325,3 +325,83 @@ def test_names_that_loops_swap_keep_their_objects():
         return len(first) * np.sum(x)
 
     assert gs.grad(program)(X).tolist() == [2.0] * 3
+
+
+class Counting(io.RawIOBase):
+    """A file that counts in an array what it is given."""
+
+    def __init__(self, counts):
+        self.counts = counts
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        self.counts[0] += len(data)
+        return len(data)
+
+
+def written_by_del(x):
+    counts = np.zeros(2)
+    file = io.BufferedWriter(Counting(counts))
+    file.write(b"abc")
+    before = counts[0]
+    del file
+    return np.sum(x) * (counts[0] + 10.0 * before)
+
+
+def written_by_the_end_of_a_function(x):
+    counts = np.ones(1)
+
+    def save(text):
+        file = io.BufferedWriter(Counting(counts))
+        file.write(text)
+
+    save(b"ab")
+    return np.sum(x) * counts[0]
+
+
+def written_in_a_loop(x):
+    counts = np.zeros(1)
+    total = 0.0
+    for _ in range(3):
+        file = io.BufferedWriter(Counting(counts))
+        file.write(b"ab")
+        total = 10.0 * total + counts[0]
+    return np.sum(x) * total
+
+
+def written_by_another_value(x):
+    counts = np.zeros(1)
+    file = io.TextIOWrapper(io.BufferedWriter(Counting(counts)))
+    file.write("abcd")
+    before = counts[0]
+    file = None
+    return np.sum(x) * (counts[0] - before)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        written_by_del,
+        written_by_the_end_of_a_function,
+        written_in_a_loop,
+        written_by_another_value,
+    ],
+)
+def test_what_an_object_writes_when_it_ends_is_written(program):
+    value, gradient = gs.value_and_grad(program)(X)
+    assert value == program(X)
+    np.testing.assert_allclose(gradient, program(X) / np.sum(X))
+
+
+def test_what_an_object_may_write_when_it_ends_has_no_derivative():
+    def program(x):
+        counts = x.copy()
+        file = io.BufferedWriter(Counting(counts))
+        file.write(b"abc")
+        del file
+        return counts[0]
+
+    with pytest.raises(gs.errors.CompiledCodeError):
+        gs.grad(program)(X)

@@ -6,6 +6,7 @@ import _thread
 import collections
 import ctypes
 import functools
+import json
 import re
 import struct
 import types
@@ -194,8 +195,8 @@ def type_of_a_list_of_arrays(x):
 
 
 @refused("this call of `split` is not supported", MATRIX)
-def split_along_two_axes(m):
-    return np.sum(np.split(m, 2, (0, 1))[0])
+def split_along_what_is_read(m):
+    return np.sum(np.split(m, 2, json.loads("0"))[0])
 
 
 @refused("this call always raises ValueError: could not convert string to float: 'one'", 2.0)

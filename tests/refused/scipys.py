@@ -138,8 +138,3 @@ def triangle_by_a_list(x):
 @refused("a list or an array, where a flag is meant", np.array([2.0, 3.0]))
 def factor_with_an_array(x):
     return scipy.linalg.cho_solve((np.diag(x), x > 1), x)
-
-
-@refused("a list or an array, where a flag is meant", np.array([2.0, 3.0]))
-def side_by_a_list(x):
-    return np.digitize(x, np.array([2.0]), right=[0]) * x

@@ -12,7 +12,7 @@ from gradscribe.codegen.folding import Folded
 from gradscribe.codegen.uses import IN_PLACE, Pattern, Uses, bound_by
 from gradscribe.ir.core import IF, LOOP, Block, Function, Operation, Value, walk
 from gradscribe.ir.flow import Loop
-from gradscribe.primitives.lifetimes import let_go
+from gradscribe.primitives.lifetimes import ENDS, read_at_end
 from gradscribe.primitives.raising import Classes, is_attempt, may_raise
 
 
@@ -96,8 +96,9 @@ class Interference:
             for variable in bound_by(result, self._patterns):
                 self._define(variable, live)
                 live.discard(variable)
-        if operation.callee is let_go:
+        if operation.callee in ENDS:
             self.after[operation] = frozenset(live)
+            live |= self._read_all(read_at_end(operation))
             return
         live |= self._read_by(operation)
 

@@ -22,7 +22,7 @@ from gradscribe.ir.trees import Leaf
 from gradscribe.ir.types import BOOL, Collected, Scalar
 from gradscribe.primitives.control import CAUGHT
 from gradscribe.primitives.indexing import LENGTH
-from gradscribe.primitives.lifetimes import let_go
+from gradscribe.primitives.lifetimes import ENDS, successors
 from gradscribe.primitives.raising import is_attempt
 
 _INDICES = ("i", "j", "k", "l")
@@ -115,8 +115,8 @@ class _Naming:
     def join_merged(self, block: Block) -> None:
         """What had better share a variable: the two sides of a move."""
         for operation in block.operations:
-            if operation.callee is let_go:
-                for successor in operation.operands[1:]:
+            if operation.callee in ENDS:
+                for successor in successors(operation):
                     self._join(operation.operands[0], successor)
             elif operation.primitive is LOOP:
                 phis = Loop(operation).carried

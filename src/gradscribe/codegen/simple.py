@@ -28,7 +28,7 @@ from gradscribe.codegen.uses import is_foreign, stored_value
 from gradscribe.ir.core import CALL, Block, Location, Operand, Operation, Primitive, walk
 from gradscribe.ir.types import Scalar
 from gradscribe.primitives import control, indexing, lists
-from gradscribe.primitives.lifetimes import let_go
+from gradscribe.primitives.lifetimes import ENDS
 from gradscribe.primitives.raising import may_raise
 
 
@@ -43,7 +43,7 @@ def write_simple(listing: Listing, operation: Operation) -> None:
 def _assign(listing: Listing, operation: Operation) -> None:
     """`x = …`; a result that nobody reads is computed only for its effect, which may be that it
     raises what a `try` around it handles."""
-    if operation.callee is let_go:
+    if operation.callee in ENDS:
         _let_go(listing, operation)
         return
     (result,) = operation.results
@@ -84,7 +84,7 @@ def _let_go(listing: Listing, operation: Operation) -> None:
     value, made = operation.operands[0], plan.uses.producer.get(operation.operands[0])
     own = names.get(value)
     before = list(takewhile(lambda o: o is not operation, _in_order(plan.function.body)))
-    gone = {value, *(o.operands[0] for o in before if o.callee is let_go)}
+    gone = {value, *(o.operands[0] for o in before if o.callee in ENDS)}
     gone.update(r for b in (made.regions if made else ()) for o in walk(b) for r in o.results)
     there = {result for o in before for result in o.results}
     sharing = {other for other in there if names.get(other) == own}

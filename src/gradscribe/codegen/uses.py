@@ -12,7 +12,7 @@ from gradscribe.ir.types import Opaque, Scalar, Tuple
 from gradscribe.primitives import lists
 from gradscribe.primitives.control import APPEND, EFFECT, ITEM, LENT, PUSH, SET, STACK_POP, TUPLE
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
-from gradscribe.primitives.lifetimes import let_go
+from gradscribe.primitives.lifetimes import ENDS
 from gradscribe.primitives.raising import makes_exception
 
 IN_PLACE = frozenset({STORE, ACCUMULATE}) | lists.IN_PLACE
@@ -115,7 +115,7 @@ def is_foreign(operation: Operation | None) -> bool:
     """Whether this makes what unread code has made, which lives as long as a variable has it."""
     if operation is None or operation.primitive is not EFFECT:
         return False
-    if operation.callee is let_go or makes_exception(operation.callee):
+    if operation.callee in ENDS or makes_exception(operation.callee):
         return False
     return any(isinstance(result.type, Opaque) for result in operation.results)
 

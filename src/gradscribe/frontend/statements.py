@@ -33,7 +33,7 @@ from gradscribe.frontend.joins.branches import branch
 from gradscribe.frontend.joins.exits import always_leaves, ended, guarded, pending_exits
 from gradscribe.frontend.joins.known_exceptions import raise_known
 from gradscribe.frontend.joins.splitting import splitting
-from gradscribe.frontend.memory.lifetimes import sweep
+from gradscribe.frontend.opaque.lifetimes import sweep
 from gradscribe.frontend.state.frame import (
     NOT_BROKEN,
     NOT_CONTINUED,

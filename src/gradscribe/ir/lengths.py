@@ -342,10 +342,14 @@ class Facts:
 
     def sampled(self, a: Affine | None) -> int | None:
         """The value that `a` has in the specializing call, which becomes an assumption."""
-        value = None if a is None else self._sample(self.normalize(a))
+        value = None if a is None else self.likely(a)
         if a is not None and value is not None and a.known is None:
             self.equal(a, Affine.of(value))
         return value
+
+    def likely(self, a: Affine) -> int | None:
+        """The value that `a` has in the specializing call; it may have another one in others."""
+        return self._sample(self.normalize(a))
 
     def assume_equal(self, a: Affine, b: Affine) -> None:
         """Record an equality that the program itself enforces on this path (NumPy raises

@@ -9,7 +9,6 @@ from gradscribe.ir.types import Array
 from gradscribe.primitives.registry import BILINEAR, LINEAR, adjoint, variant
 from gradscribe.primitives.static import inverse_permutation, static
 from gradscribe.primitives.typing import (
-    TypeRuleError,
     dims_of,
     like_first,
     matrix_dims,
@@ -150,8 +149,6 @@ def _sum_of_ends(d_out, before):
 
 def _cross_type(facts, callee, x, y):
     for dims in (dims_of(x), dims_of(y)):
-        if not dims:
-            raise TypeRuleError("numbers have no cross product")
         same_length(facts, dims[-1], Affine.of(3), "only three components are supported")
     dims = facts.broadcast([dims_of(x), dims_of(y)])
     return like_first(result_of(np.multiply, x, y), dims, x, y)

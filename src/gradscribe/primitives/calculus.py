@@ -73,6 +73,8 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     for along, step in zip(axes, steps):  # noqa: B905
         if f.shape[along] < edge_order + 1:
             raise ValueError("Shape of array too small to calculate a numerical gradient")
+        if np.ndim(step) == 1 and len(step) != f.shape[along]:
+            raise ValueError("distances must be as many as elements along the axis")
         results = (*results, _slope(f, step, along, edge_order))
     return results[0] if len(results) == 1 else results
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradscribe.ir.types import Array
+from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.joining import joined_items
-from gradscribe.primitives.registry import adjoint, composition, constant
+from gradscribe.primitives.registry import adjoint, constant
 from gradscribe.primitives.static import as_places
 from gradscribe.primitives.typing import (
     dims_of,
@@ -43,12 +43,17 @@ constant(
 )
 
 
-@composition(np.digitize)
-def digitize(x, bins, right=False):
-    side = "left" if right else "right"
-    if bins[0] <= bins[-1]:
-        return np.searchsorted(bins, x, side)
-    return bins.shape[0] - np.searchsorted(bins[::-1], x, side)
+def _digitize(x, bins, right=False):
+    """Signature of digitize."""
+
+
+def _digitize_type(facts, callee, x, bins, right=False):
+    x = number_type(x)
+    result = result_of(callee, x, bins)
+    return like_first(result, dims_of(x), bins) if isinstance(result, Array) else result
+
+
+constant(np.digitize, type=_digitize_type, signature=_digitize, cheap=False)
 
 
 def _argpartition(a, kth, axis=-1):
@@ -68,6 +73,8 @@ def _lexsort(operands, axis=-1):
 
 def _lexsort_type(facts, callee, operands, axis=-1):
     keys, _ = joined_items(operands)
+    if not dims_of(keys[0]):
+        return Scalar("int64", weak=False)
     return like_first(result_of(np.argsort, keys[0]), dims_of(keys[0]), *keys)
 
 

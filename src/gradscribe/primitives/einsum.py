@@ -11,7 +11,6 @@ from gradscribe.primitives.control import signature
 from gradscribe.primitives.registry import BILINEAR, LINEAR, adjoint, variant
 from gradscribe.primitives.static import static
 from gradscribe.primitives.typing import (
-    TypeRuleError,
     dims_of,
     like_first,
     number_type,
@@ -23,15 +22,8 @@ from gradscribe.primitives.typing import (
 def _letters(subscripts, ranks):
     """The letters of each operand, and those of the result; axes under `...` get capitals of
     their own, counted from the last."""
-    if not isinstance(subscripts, str):
-        raise TypeRuleError(
-            "the subscripts are a text that is known when it is compiled",
-            'write them first, as in `np.einsum("ij,j->i", a, x)`',
-        )
     terms, arrow, result = subscripts.replace(" ", "").partition("->")
     operands = terms.split(",")
-    if len(operands) != len(ranks):
-        raise TypeRuleError(f"{len(operands)} terms for {len(ranks)} operands")
     free = [letter for letter in string.ascii_uppercase[::-1] if letter not in subscripts]
     hidden = [rank - len(term) + 3 for term, rank in zip(operands, ranks, strict=True)]
     longest = max((n for n, term in zip(hidden, operands, strict=True) if "..." in term), default=0)
@@ -39,11 +31,6 @@ def _letters(subscripts, ranks):
     if not arrow:
         named = set(terms) - {",", "."}
         result = "..." + "".join(sorted(x for x in named if terms.count(x) == 1))
-    for n, term, rank in zip(hidden, operands, ranks, strict=True):
-        if "..." not in term and len(term) != rank:
-            raise TypeRuleError(f"{term!r} stands for an array of {len(term)} axes")
-        if n < 0:
-            raise TypeRuleError(f"{term!r} has more letters than there are axes")
     expanded = [
         term.replace("...", whole[longest - n :]) for n, term in zip(hidden, operands, strict=True)
     ]

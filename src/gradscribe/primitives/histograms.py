@@ -15,7 +15,10 @@ from gradscribe.primitives.static import as_places
 @composition(np.histogram_bin_edges)
 def histogram_bin_edges(a, bins=10, range=None, weights=None):
     if np.ndim(bins) == 1:
-        return np.asarray(bins)
+        edges = np.asarray(bins)
+        if np.any(edges[:-1] > edges[1:]):
+            raise ValueError("`bins` must increase monotonically, when an array")
+        return edges
     low, high = _outer_edges(np.ravel(a), range)
     return np.linspace(low, high, as_places(bins) + 1)
 
@@ -89,6 +92,8 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
 
 @composition(np.histogram2d)
 def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
+    if len(x) != len(y):
+        raise ValueError("x and y must have the same length.")
     if np.ndim(bins) == 1 and len(bins) != 2:
         bins = (bins, bins)
     sums, (first, second) = histogramdd((x, y), bins, range, density, weights)

@@ -56,6 +56,8 @@ def polydiv(u, v):
 @composition(np.polyder, static=("m",))
 def polyder(p, m=1):
     p = np.asarray(p)
+    if p.ndim != 1:
+        raise ValueError("the coefficients of a polynomial are a vector")
     for _ in (None,) * m:
         p = p[:-1] * np.arange(p.shape[0] - 1, 0, -1)
     return p

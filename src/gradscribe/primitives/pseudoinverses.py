@@ -28,6 +28,7 @@ from gradscribe.primitives.typing import (
     dims_of,
     like_first,
     matrix_dims,
+    refuse_arrays,
     result_of,
     same_length,
     unknown_length,
@@ -253,6 +254,7 @@ def cond(x, p=None):
 
 
 def _rank_type(facts, callee, A, tol=None, hermitian=False, *, rtol=None):
+    refuse_arrays((tol, rtol), "compare the singular values with it")
     dims, result = matrix_dims(A)[:-2], result_of(callee, A)
     return like_first(result, dims, A) if isinstance(result, Array) else result
 
@@ -264,7 +266,7 @@ constant(np.linalg.matrix_rank, type=_rank_type, cheap=False)
 def vector_norm(x, *, axis=None, keepdims=False, ord=2):
     x = np.asarray(x)
     norms = _vector_norms(x, axis, ord)
-    if not keepdims:
+    if not keepdims or not x.ndim:
         return norms
     return np.reshape(norms, _with_ones(x.shape, axis))
 

@@ -185,6 +185,8 @@ def _call_object(
         composition = COMPOSITIONS.get(callee)
     except TypeError:
         handler = primitive = composition = None
+    if handler is not None or composition is not None:
+        fitting.ask(lowering, node, callee, arguments, keywords)
     if handler is not None:
         fitting.check(lowering, node, callee, handler, arguments, keywords)
         found = handler(lowering, node, *arguments, **keywords)

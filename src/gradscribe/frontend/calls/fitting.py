@@ -1,5 +1,5 @@
 """Whether the arguments of a call of a built-in function or method are as many, and have the names,
-that it takes, and that its handler does."""
+that it takes, and that its handler does; and whether NumPy takes such arrays."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import functools
 import inspect
 from typing import Any
 
+from gradscribe.frontend.opaque import trial_calls
 from gradscribe.frontend.state.handlers import Handler
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import FrontendValue
@@ -57,3 +58,19 @@ def check(
             f"`{name}` is given more than is supported",
             f"call it as `{name}({', '.join(list(taken.parameters)[is_method:])})`",
         )
+
+
+def ask(
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> None:
+    """Say what NumPy raises of such arguments, where a handler, or other operations, stand for a
+    function of its own: those need not check what it checks."""
+    module = str(getattr(callee, "__module__", None)).partition(".")[0]
+    asked = (lowering, callee, arguments, keywords)
+    error = trial_calls.always_raised(*asked) if module == "numpy" else None
+    if error is not None:
+        lowering.raises(node, error)

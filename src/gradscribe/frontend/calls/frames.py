@@ -15,7 +15,8 @@ from gradscribe.errors import IN_PART, CompiledCodeError, NoDerivativeError, Uns
 from gradscribe.frontend.calls import generators, recursion
 from gradscribe.frontend.joins.branches import branch
 from gradscribe.frontend.kinds.tensors import is_tensor
-from gradscribe.frontend.memory import kept_variables, lifetimes
+from gradscribe.frontend.memory import kept_variables
+from gradscribe.frontend.opaque import lifetimes
 from gradscribe.frontend.state.dependencies import is_library
 from gradscribe.frontend.state.frame import NOT_RETURNED, RAISED, RETURN_VALUE, Frame
 from gradscribe.frontend.state.interruptions import FoundOnStackError, HasRaisedError

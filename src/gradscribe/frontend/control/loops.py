@@ -26,7 +26,7 @@ from gradscribe.frontend.joins import attempts
 from gradscribe.frontend.joins.carried_fixed_point import FirstIterationError
 from gradscribe.frontend.joins.exits import ended, guarded, pending_exits
 from gradscribe.frontend.memory import at_once, sequences
-from gradscribe.frontend.memory.lifetimes import holding
+from gradscribe.frontend.opaque.lifetimes import holding
 from gradscribe.frontend.state.frame import NOT_BROKEN, NOT_CONTINUED, RAISED
 from gradscribe.frontend.state.interruptions import EverOtherTypesError
 from gradscribe.frontend.state.knowledge import Attempts, Early

@@ -43,6 +43,7 @@ from gradscribe.frontend.opaque import (
     shown_calls,
 )
 from gradscribe.frontend.opaque.changed_containers import is_array, name_of
+from gradscribe.frontend.state.dependencies import is_library
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.function_objects import may_call, parts_of
 from gradscribe.frontend.structures.run_time_arguments import argument_of
@@ -101,7 +102,8 @@ def call(
     called = [] if is_declared(callee) else all_called(lowering, [*arguments, *keywords.values()])
     may_run = contract.keeps or bool(called) or calls_back(callee, ())
     is_later = is_maker(callee)  # it runs code where what it makes is entered
-    lowering.kept.has_functions |= contract.keeps and bool(called) and not is_later
+    is_own = isinstance(callee, type) and not is_library(callee)
+    lowering.kept.has_functions |= contract.keeps and not is_later and (is_own or bool(called))
     if may_run:
         called += kept_variables.current(lowering)
         outside_reach.note(lowering, [*items, *called, Static(callee)])
@@ -164,6 +166,8 @@ def call(
         kept_variables.synchronize(lowering, lambda item: argument_of(lowering, item, known))
     lowering.contents.update(held)
     result = lowering.emit(EFFECT, tree, callee)
+    if contract.keeps and (shown or called or lents or lowering.kept.has_functions):
+        lowering.lasting.keepers.add(result)
     if may_run:
         kept_variables.read_back(lowering)
     if not contract.only_reads:

@@ -11,18 +11,25 @@ import inspect
 import re
 import types
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import FrontendValue, Ref, Static, TupleOf, scalar_type
+from gradscribe.frontend.values.values import (
+    FrontendValue,
+    Ref,
+    Static,
+    TupleOf,
+    scalar_type,
+)
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.known import all_known
 from gradscribe.ir.probing import probe
-from gradscribe.ir.types import Array, Tuple, Type, is_integer
+from gradscribe.ir.statics import CONSTANTS
+from gradscribe.ir.types import Array, Scalar, Tuple, Type, is_integer
 from gradscribe.primitives.typing import type_of
 
 
@@ -74,6 +81,82 @@ def tried(
                 return found
             return found if _dtypes(found) == _dtypes(other) else None
     return None
+
+
+def always_raised(
+    lowering: Lowering,
+    callee: Any,
+    arguments: tuple[FrontendValue, ...],
+    keywords: Mapping[str, FrontendValue],
+) -> Exception | None:
+    """What a function of NumPy's raises for arguments of these types, whatever the numbers in them
+    are, if it does so for other lengths, too; then those that it says are of the call."""
+    if all(isinstance(item, Static) for item in (*arguments, *keywords.values())):
+        return None
+    facts, call = lowering.builder.facts, (callee, arguments, keywords)
+    lengths: tuple[Length, ...] = (*(lambda _, n=n: n for n in (2, 3, 7)), facts.likely)
+    raised = (_raised(lowering, call, length) for length in lengths)
+    return _raised(lowering, call, facts.sampled) if all(raised) else None
+
+
+Length = Callable[[Affine], int | None]
+"""Tells a length that is not known."""
+
+
+def _raised(
+    lowering: Lowering,
+    call: tuple[Any, tuple[FrontendValue, ...], Mapping[str, FrontendValue]],
+    length: Length,
+) -> Exception | None:
+    """The error of a call on arrays of these lengths, if it is the same for all numbers in them."""
+    callee, arguments, keywords = call
+    raised: dict[tuple[type[Exception], str], Exception] = {}
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for fill in _FILLS:
+            try:
+                plain = [_filled(lowering, item, length, fill) for item in arguments]
+                named = {k: _filled(lowering, item, length, fill) for k, item in keywords.items()}
+            except NoSampleError:
+                return None
+            try:
+                callee(*plain, **named)
+            except Exception as error:
+                raised.setdefault((type(error), str(error)), error)
+            else:
+                return None
+    found = next(iter(raised.values()))  # integers may be places in an array, others than here
+    return found if len(raised) == 1 and not isinstance(found, IndexError) else None
+
+
+_FILLS: tuple[Callable[[Any], Any], ...] = (
+    np.ones,
+    np.zeros,
+    lambda shape: np.full(shape, -2.0),
+    lambda shape: np.asarray(np.random.default_rng(0).normal(size=shape)),
+)
+
+
+def _filled(
+    lowering: Lowering, item: FrontendValue, length: Length, fill: Callable[[Any], Any]
+) -> Any:
+    """A value of the same type, of these numbers where they are not known."""
+    if isinstance(item, Static) and isinstance(item.value, (*CONSTANTS, slice, type, np.dtype)):
+        return item.value
+    items = known_items(lowering, item)
+    if items is not None:
+        given = [_filled(lowering, below, length, fill) for below in items]
+        return tuple(given) if isinstance(item, TupleOf) else given
+    type_ = lowering.value(item).type if isinstance(item, Ref) else scalar_type(item)
+    if not isinstance(type_, (Array, Scalar)) or np.dtype(type_.dtype).kind not in "biufc":
+        raise NoSampleError
+    dims = type_.dims if isinstance(type_, Array) else ()
+    lengths = [length(dim) if dim.known is None else dim.known for dim in dims]
+    if None in lengths:
+        raise NoSampleError
+    values = np.abs(fill(lengths)) if np.dtype(type_.dtype).kind == "u" else fill(lengths)
+    values = values.astype(type_.dtype)
+    return values.item() if isinstance(type_, Scalar) else values
 
 
 def _is_of_python(callee: Any) -> bool:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from gradscribe.primitives.einsum import axes_of_view
-from gradscribe.primitives.typing import TypeRuleError
 from gradscribe.runtime.functions import common as functions
 from gradscribe.runtime.functions import composites, shaping, viewing
 from gradscribe.runtime.functions.adaptors import enter_row
@@ -175,7 +174,7 @@ def view_of_axes(*given: Any) -> Tensor | None:
     shape = operand.array.shape
     try:
         found = axes_of_view(equation, len(shape))  # type: ignore[no-untyped-call]
-    except TypeRuleError:
+    except ValueError:
         return None  # the call that sums tells what is wrong
     if found is None or len({*zip(found[0], shape, strict=True)}) != len({*found[0]}):
         return None

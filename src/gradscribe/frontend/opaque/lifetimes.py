@@ -11,13 +11,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gradscribe.frontend.kinds.trees import reached
+from gradscribe.frontend.opaque import foreign
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import FrontendValue, ListRef
 from gradscribe.ir.core import IF, LOOP, Value
 from gradscribe.ir.flow import sources
 from gradscribe.ir.types import Opaque, Sequence
+from gradscribe.primitives.contract_kinds import UNKNOWN
 from gradscribe.primitives.control import EFFECT
-from gradscribe.primitives.lifetimes import let_go
+from gradscribe.primitives.lifetimes import ENDS, finish, let_go
 from gradscribe.primitives.raising import makes_exception
 
 
@@ -46,7 +48,7 @@ def sweep(lowering: Lowering) -> None:
     loop = lowering.loops.iterations[-1].operations if lowering.loops.iterations else None
     blocks = builder.blocks_since(loop)
     here = {result: o for block in blocks for o in block for result in o.results}
-    ended = {o.operands[0] for o in here.values() if o.callee is let_go}
+    ended = {o.operands[0] for o in here.values() if o.callee in ENDS}
     for value, depth in [*lasting.had.items()]:
         if value in here and value not in ended | present.keys() and depth >= len(lowering.frames):
             bound = lowering.frame.names.get(value.name)
@@ -73,7 +75,20 @@ def keep(lowering: Lowering) -> None:
 
 
 def _let_go(lowering: Lowering, *args: Value) -> None:
-    lowering.emit(EFFECT, {"args": args, "keywords": {}, "type": Opaque()}, let_go)
+    if _may_act(lowering, args[0]):
+        foreign.call(lowering, lowering.frame.statement, finish, (args, {}), Opaque(), UNKNOWN)
+    else:
+        lowering.emit(EFFECT, {"args": args, "keywords": {}, "type": Opaque()}, let_go)
+
+
+def _may_act(lowering: Lowering, value: Value) -> bool:
+    """Whether an object may do something with what it was made of when it ends. (Classes written in
+    C that do so for others have `__del__`; what is of an unknown class may be of such a one.)"""
+    made = lowering.builder.definition(value)
+    if made is not None and made.primitive in (LOOP, IF):
+        return any(_may_act(lowering, each) for each in sources(made, value))
+    cls = value.type.cls if isinstance(value.type, Opaque) else None
+    return value in lowering.lasting.keepers and (cls is None or hasattr(cls, "__del__"))
 
 
 def _present(lowering: Lowering) -> dict[Value, str]:

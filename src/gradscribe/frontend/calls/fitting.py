@@ -10,7 +10,7 @@ from typing import Any
 from gradscribe.frontend.opaque import trial_calls
 from gradscribe.frontend.state.handlers import Handler
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.values.values import FrontendValue
+from gradscribe.frontend.values.values import FrontendValue, Static
 
 
 @functools.cache
@@ -68,9 +68,11 @@ def ask(
     keywords: dict[str, FrontendValue],
 ) -> None:
     """Say what NumPy raises of such arguments, where a handler, or other operations, stand for a
-    function of its own: those need not check what it checks."""
+    function of its own: those need not check what it checks. (Whether SciPy takes a value may
+    depend on more than is tried, on its order, say; which types it takes does not.)"""
     module = str(getattr(callee, "__module__", None)).partition(".")[0]
-    asked = (lowering, callee, arguments, keywords)
-    error = trial_calls.always_raised(*asked) if module == "numpy" else None
-    if error is not None:
-        lowering.raises(node, error)
+    is_known = all(isinstance(item, Static) for item in (*arguments, *keywords.values()))
+    if module == "scipy" or (module == "numpy" and not is_known):
+        error = trial_calls.always_raised(lowering, callee, arguments, keywords)
+        if error is not None and (module == "numpy" or isinstance(error, TypeError)):
+            lowering.raises(node, error)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import re
 import types
 import warnings
@@ -91,8 +92,6 @@ def always_raised(
 ) -> Exception | None:
     """What a function of NumPy's raises for arguments of these types, whatever the numbers in them
     are, if it does so for other lengths, too; then those that it says are of the call."""
-    if all(isinstance(item, Static) for item in (*arguments, *keywords.values())):
-        return None
     facts, call = lowering.builder.facts, (callee, arguments, keywords)
     lengths: tuple[Length, ...] = (*(lambda _, n=n: n for n in (2, 3, 7)), facts.likely)
     raised = (_raised(lowering, call, length) for length in lengths)
@@ -129,6 +128,9 @@ def _raised(
     return found if len(raised) == 1 and not isinstance(found, IndexError) else None
 
 
+_MOST_ITEMS = 4096
+"""Functions of arrays that have more take too long to be called when a program is compiled."""
+
 _FILLS: tuple[Callable[[Any], Any], ...] = (
     np.ones,
     np.zeros,
@@ -152,9 +154,10 @@ def _filled(
         raise NoSampleError
     dims = type_.dims if isinstance(type_, Array) else ()
     lengths = [length(dim) if dim.known is None else dim.known for dim in dims]
-    if None in lengths:
+    shape = all_known(lengths)
+    if shape is None or math.prod(shape) > _MOST_ITEMS:
         raise NoSampleError
-    values = np.abs(fill(lengths)) if np.dtype(type_.dtype).kind == "u" else fill(lengths)
+    values = np.abs(fill(shape)) if np.dtype(type_.dtype).kind == "u" else fill(shape)
     values = values.astype(type_.dtype)
     return values.item() if isinstance(type_, Scalar) else values
 

@@ -231,6 +231,29 @@ def held_by_a_lambda(x):
     return np.sum(x) * (lambda file: float(file.write("3.0")) + size())(open(PATH, "w"))
 
 
+def closed_before_what_its_function_gives(x):
+    def make():
+        file = opened_for("7.0")
+        kept = [file.name]
+        return lambda: len(kept) * size()
+
+    return np.sum(x) * make()()
+
+
+class Log:
+    def __init__(self):
+        self.file = open(PATH, "w")
+
+    def put(self, text):
+        self.file.write(text)
+        return self
+
+
+def closed_with_its_object(x):
+    Log().put("ab").put("c")
+    return np.sum(x) * size()
+
+
 def opened_for(text):
     file = open(PATH, "w")
     file.write(text)
@@ -271,7 +294,7 @@ PROGRAMS = [
     *(let_go_in_a_branch, held_by_an_attribute, held_by_a_dict, held_by_a_function),
     *(held_by_a_list, held_by_what_a_loop_runs_over, held_by_a_manager),
     *(held_by_a_lambda, held_by_the_rest_of_a_statement, given_by_a_lambda),
-    let_go_where_a_loop_is_left,
+    *(let_go_where_a_loop_is_left, closed_before_what_its_function_gives, closed_with_its_object),
 ]
 
 

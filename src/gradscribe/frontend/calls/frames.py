@@ -42,10 +42,14 @@ def run_frame(lowering: Lowering, node: Any, frame: Frame) -> FrontendValue:
     names, operations = dict(frame.names), list(lowering.builder.operations)
     contents, views = dict(lowering.contents), dict(lowering.views)
     try:
-        return inline_frame(lowering, node, frame)
+        result = inline_frame(lowering, node, frame)
     except FoundOnStackError as found:
         if found.frame is not frame:
             raise
+    else:
+        if lowering.frames and not frame.source.whole:
+            lifetimes.leave(lowering, *names.values(), result)
+        return result
     lowering.builder.operations[:] = operations
     lowering.contents, lowering.views = {**lowering.outside.entered, **contents}, views
     again = replace(frame, names=names, end=(0, 0), loops=[], opened=None)

@@ -102,8 +102,9 @@ def call(
     called = [] if is_declared(callee) else all_called(lowering, [*arguments, *keywords.values()])
     may_run = contract.keeps or bool(called) or calls_back(callee, ())
     is_later = is_maker(callee)  # it runs code where what it makes is entered
-    is_own = isinstance(callee, type) and not is_library(callee)
-    lowering.kept.has_functions |= contract.keeps and not is_later and (is_own or bool(called))
+    others = [*arguments[isinstance(callee, Method) :], *keywords.values()]
+    has_methods = bool(called) or any(map(_has_own_methods, others))
+    lowering.kept.has_functions |= contract.keeps and not is_later and has_methods
     if may_run:
         called += kept_variables.current(lowering)
         outside_reach.note(lowering, [*items, *called, Static(callee)])
@@ -317,6 +318,12 @@ def _may_be_function(item: FrontendValue) -> bool:
     type_ = opaque_type(item)
     cls = str if type_ is None else type_.cls
     return cls is None or issubclass(cls, (types.FunctionType, types.MethodType, Iterator))
+
+
+def _has_own_methods(item: FrontendValue) -> bool:
+    """Whether an object of the running program is of a class of the user's."""
+    type_ = opaque_type(item)
+    return type_ is not None and type_.cls is not None and not is_library(type_.cls)
 
 
 def calls_back(callee: Any, given: Items) -> bool:

@@ -37,6 +37,18 @@ def holding(lowering: Lowering, *items: FrontendValue) -> Iterator[None]:
 
 def sweep(lowering: Lowering) -> None:
     """A statement is over: let go of what the program had, and has no more."""
+    _sweep(lowering, len(lowering.frames))
+
+
+def leave(lowering: Lowering, *known: FrontendValue) -> None:
+    """A function is over, and the statement of its caller goes on: let go of what was its own.
+    known: its arguments and its result."""
+    with holding(lowering, *known):
+        _sweep(lowering, len(lowering.frames) + 1)
+
+
+def _sweep(lowering: Lowering, least: int) -> None:
+    """least: the number of functions in which the program had it."""
     lasting, builder = lowering.lasting, lowering.builder
     if not lasting.is_made:
         return
@@ -50,7 +62,7 @@ def sweep(lowering: Lowering) -> None:
     here = {result: o for block in blocks for o in block for result in o.results}
     ended = {o.operands[0] for o in here.values() if o.callee in ENDS}
     for value, depth in [*lasting.had.items()]:
-        if value in here and value not in ended | present.keys() and depth >= len(lowering.frames):
+        if value in here and value not in ended | present.keys() and depth >= least:
             bound = lowering.frame.names.get(value.name)
             args = (value, bound) if isinstance(bound, Value) and bound in new else (value,)
             _let_go(lowering, *args)

@@ -428,3 +428,17 @@ def test_what_an_object_may_write_when_it_ends_has_no_derivative():
 
     with pytest.raises(gs.errors.CompiledCodeError):
         gs.grad(program)(X)
+
+
+def test_what_is_asked_of_files_has_a_type():
+    def program(x):
+        if os.path.exists(PATH) and os.path.getmtime(PATH) > 0.0:
+            return np.sum(x) * os.path.getsize(PATH)
+        return x[0]
+
+    gradient = gs.grad(program)
+    save("12345")
+    np.testing.assert_array_equal(gradient(X), np.full(3, 5.0))
+    assert "is_unchanged" not in gradient.source
+    os.remove(PATH)
+    np.testing.assert_array_equal(gradient(X), [1.0, 0.0, 0.0])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import io
 import operator
+import os
 import sys
 import time
 from collections.abc import Mapping
@@ -71,6 +72,9 @@ RESULTS: dict[Any, Type] = {
     time.perf_counter_ns: INT,
     time.monotonic_ns: INT,
     time.process_time_ns: INT,
+    **dict.fromkeys((os.path.exists, os.path.isfile, os.path.isdir, os.path.islink), BOOL),
+    **dict.fromkeys((os.path.getmtime, os.path.getatime, os.path.getctime), FLOAT),
+    **dict.fromkeys((os.path.getsize, os.getpid), INT),
 }
 """What calls for their effect return, where it is known."""
 

@@ -14,7 +14,7 @@ from gradscribe.frontend.containers import out_arguments
 from gradscribe.frontend.containers.shapes import shape_of
 from gradscribe.frontend.kinds.static_values import object_of, value_of
 from gradscribe.frontend.memory.iterators import taking
-from gradscribe.frontend.opaque import folded_calls, foreign, shown_calls, unknown
+from gradscribe.frontend.opaque import folded_calls, leading, shown_calls, unknown
 from gradscribe.frontend.prelude import array_changes
 from gradscribe.frontend.prelude.standard_functions import printed
 from gradscribe.frontend.state.handlers import Handler, ObjectsOf, enter, handles
@@ -138,7 +138,7 @@ def _effect(
 ) -> Static:
     items = (*arguments, *keywords.values())
     is_seen = shown_calls.is_seen(lowering, callee, items)
-    if is_seen or foreign.may_run_kept(lowering, items):
+    if is_seen or leading.may_run_kept(lowering, items):
         unknown.call(lowering, node, callee, arguments, keywords)
         return Static(None)
     tree = {

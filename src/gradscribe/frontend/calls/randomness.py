@@ -113,7 +113,7 @@ def _drawn(lowering: Lowering, call: _Draw) -> FrontendValue:
     type_ = _type(lowering, call)
     found = unknown.emit(lowering, call.callee, call.arguments, call.keywords, type_)
     is_given = call.cls is random.Random  # draws one of the objects themselves
-    return foreign.leading(lowering, found, call.given) if is_given else found
+    return foreign.possible_view(lowering, found, call.given) if is_given else found
 
 
 def _may_differ(lowering: Lowering, call: _Draw) -> bool:

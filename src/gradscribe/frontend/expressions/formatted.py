@@ -7,7 +7,7 @@ from typing import Any
 import gast
 
 from gradscribe.frontend.memory import kept_memory
-from gradscribe.frontend.opaque import foreign, shown_calls
+from gradscribe.frontend.opaque import leading, shown_calls
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import protocols
 from gradscribe.frontend.values.values import FrontendValue, Static
@@ -50,7 +50,7 @@ def formatted(lowering: Lowering, node: Any) -> Static | Value:
     if all(isinstance(part, str) for part in parts):
         return Static("".join(parts))
     values = [part[0] for part in parts if isinstance(part, tuple)]
-    if foreign.may_lead_to_memory(lowering, values):
+    if leading.may_lead_to_memory(lowering, values):
         kept_memory.bring_into_step(lowering)
     return lowering.emit(FORMAT, {"parts": tuple(parts)})
 

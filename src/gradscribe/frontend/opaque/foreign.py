@@ -16,11 +16,11 @@ from __future__ import annotations
 import functools
 import re
 import types
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gradscribe.frontend.kinds import known_sets, trees
+from gradscribe.frontend.kinds import known_sets
 from gradscribe.frontend.kinds.varying import may_vary
 from gradscribe.frontend.memory import (
     aliasing,
@@ -38,19 +38,17 @@ from gradscribe.frontend.memory.reach import is_read_only, storages
 from gradscribe.frontend.opaque import (
     changed_containers,
     folded_calls,
+    leading,
     lent_containers,
     placing,
     shown_calls,
 )
 from gradscribe.frontend.opaque.changed_containers import is_array, name_of
-from gradscribe.frontend.state.dependencies import is_library
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.function_objects import may_call, parts_of
 from gradscribe.frontend.structures.run_time_arguments import argument_of
 from gradscribe.frontend.values.values import (
-    DictRef,
     FrontendValue,
-    ListRef,
     ObjectRef,
     Ref,
     Static,
@@ -61,13 +59,12 @@ from gradscribe.frontend.values.values import (
 )
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.probing import probe
-from gradscribe.ir.types import Array, Opaque, Type
+from gradscribe.ir.types import Array, Type
 from gradscribe.primitives.contract_kinds import CODE, SHOWN, UNKNOWN, Contract, parameters
 from gradscribe.primitives.contracts import (
     called_back,
     contract_of,
     contract_of_method,
-    is_immutable,
 )
 from gradscribe.primitives.control import COPY, EFFECT, LENT, WRITTEN
 from gradscribe.primitives.generator_managers import calls_unread, is_maker
@@ -94,16 +91,16 @@ def call(
     name = name_of(callee)
     callee, arguments, seen_as, is_noted = shown_calls.seen(lowering, callee, arguments, keywords)
     contract = seen_as or contract
-    if may_run_kept(lowering, [*arguments, *keywords.values()]):
+    if leading.may_run_kept(lowering, [*arguments, *keywords.values()]):
         contract = UNKNOWN
-    if may_lead_to_memory(lowering, [*arguments, *keywords.values()]):
+    if leading.may_lead_to_memory(lowering, [*arguments, *keywords.values()]):
         contract = replace(contract, keeps=True)
     items = contract.written(callee, arguments, keywords)
     called = [] if is_declared(callee) else all_called(lowering, [*arguments, *keywords.values()])
     may_run = contract.keeps or bool(called) or calls_back(callee, ())
     is_later = is_maker(callee)  # it runs code where what it makes is entered
     others = [*arguments[isinstance(callee, Method) :], *keywords.values()]
-    has_methods = bool(called) or any(map(_has_own_methods, others))
+    has_methods = bool(called) or any(map(leading.has_own_methods, others))
     lowering.kept.has_functions |= contract.keeps and not is_later and has_methods
     if may_run:
         called += kept_variables.current(lowering)
@@ -125,7 +122,7 @@ def call(
     if contract.keeps:
         items = [*arguments, *keywords.values()]
     items += [item for item in called if item not in items]
-    is_leading = node is not lowering.statement.discarded and leads(type_, contract)
+    is_leading = node is not lowering.statement.discarded and leading.leads(type_, contract)
     shows = replace(contract, keeps=contract.keeps or is_leading)
     reached = _arrays(lowering, [*items, *arguments, *keywords.values()] if shows.keeps else items)
     reached = {storage: None for storage in reached if storage not in own}
@@ -179,11 +176,12 @@ def call(
         outside_state.after_call(lowering, f"`{name}`", result, read)
     if not contract.only_reads:
         lent_containers.after_call(lowering, node, name_of(callee), lents)
+    items = [*arguments, *keywords.values()]
     if isinstance(type_, Array) and contract.keeps:
-        return kept_memory.returned(lowering, result)
+        return _protected(lowering, kept_memory.returned(lowering, result), items)
     if isinstance(type_, Array):  # it may be a view of what was given
         copied = lowering.emit(COPY, {"x": result})
-        return _linked(lowering, lowering.wrap(copied), result, shown)
+        return _protected(lowering, _linked(lowering, lowering.wrap(copied), result, shown), items)
     return _linked(lowering, lowering.wrap(result), None, shown)
 
 
@@ -203,43 +201,11 @@ def _linked(
     return sharing.link(lowering, item, shown, shares)
 
 
-def leads(type_: Type, contract: Contract) -> bool:
-    """Whether a call gives an object that may show the memory of what it was given: a view."""
-    is_object = isinstance(type_, Opaque) and not is_immutable(type_.cls)
-    return is_object and (contract.connects or not contract.only_reads)
-
-
-def may_lead_to_memory(lowering: Lowering, items: Iterable[FrontendValue]) -> bool:
-    """Whether there is an object of the running program among these, or in them, that may lead to
-    memory which unread code has kept."""
-    has_kept = bool(lowering.kept.handles or lowering.kept.lists)
-    return has_kept and any(_is_leading(lowering, item) for item in items)
-
-
-def _is_leading(lowering: Lowering, item: FrontendValue) -> bool:
-    type_ = opaque_type(item)
-    if type_ is not None:
-        return not is_immutable(type_.cls)
-    if isinstance(item, TupleOf):
-        return any(_is_leading(lowering, below) for below in item.items)
-    if isinstance(item, (ListRef, DictRef)):
-        parts = trees.parts_of(item, lowering.contents)
-        return parts is None or any(_is_leading(lowering, part) for part in parts.items)
-    return False
-
-
-def may_run_kept(lowering: Lowering, items: Iterable[FrontendValue]) -> bool:
-    """Whether there is an object among these that may hold functions which unread code has kept,
-    as a method by which something is written."""
-    types_ = filter(None, map(opaque_type, items)) if lowering.kept.has_functions else ()
-    return any(type_.cls is None or type_.cls.__dictoffset__ != 0 for type_ in types_)
-
-
-def leading(lowering: Lowering, result: FrontendValue, given: Items) -> FrontendValue:
+def possible_view(lowering: Lowering, result: FrontendValue, given: Items) -> FrontendValue:
     """The result of a call that may be a view of what it was given, or lead to it, as a value of
     its own: what is stored to it, or to that, is refused as long as both are in use."""
     if isinstance(result, TupleOf):
-        return replace(result, items=tuple(leading(lowering, i, given) for i in result.items))
+        return replace(result, items=tuple(possible_view(lowering, i, given) for i in result.items))
     if not isinstance(result, Ref):
         return result
     returned = lowering.value(result)
@@ -251,6 +217,12 @@ def leading(lowering: Lowering, result: FrontendValue, given: Items) -> Frontend
         return sharing.overlap(lowering, returned, lowering.value_in(base))
 
     found = sharing.link(lowering, lowering.wrap(copied), _arrays(lowering, given), shares)
+    return _protected(lowering, found, given)
+
+
+def _protected(lowering: Lowering, found: FrontendValue, given: Items) -> FrontendValue:
+    """A result that may be a view of what was given, which is not stored to where others may have
+    that."""
     if isinstance(found, Ref):
         found.storage.read_only |= any(_of_others(lowering, item) for item in given)
     return found
@@ -318,12 +290,6 @@ def _may_be_function(item: FrontendValue) -> bool:
     type_ = opaque_type(item)
     cls = str if type_ is None else type_.cls
     return cls is None or issubclass(cls, (types.FunctionType, types.MethodType, Iterator))
-
-
-def _has_own_methods(item: FrontendValue) -> bool:
-    """Whether an object of the running program is of a class of the user's."""
-    type_ = opaque_type(item)
-    return type_ is not None and type_.cls is not None and not is_library(type_.cls)
 
 
 def calls_back(callee: Any, given: Items) -> bool:

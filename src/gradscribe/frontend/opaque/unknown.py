@@ -26,6 +26,7 @@ from gradscribe.frontend.opaque import (
     addresses,
     folded_calls,
     foreign,
+    leading,
     lent_containers,
     shown_calls,
     trial_calls,
@@ -142,14 +143,14 @@ def call(
         if type_ is not None and contract.is_pure:
             result = emit(lowering, callee, arguments, keywords, type_, RUN)
             result = trial_calls.made(lowering, result, sample)
-            return foreign.leading(lowering, result, given) if contract.connects else result
+            return foreign.possible_view(lowering, result, given) if contract.connects else result
         if type_ is not None:
             result = foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
             return trial_calls.made(lowering, result, sample)
     cls = callee if isinstance(callee, type) else None
     type_ = RESULTS.get(callee) or CONVERSIONS.get(callee) or _of_scipy(callee, keywords)
     type_ = type_ or Opaque(io.TextIOWrapper if _is_text_file(callee, arguments, keywords) else cls)
-    is_leading = node is not lowering.statement.discarded and foreign.leads(type_, contract)
+    is_leading = node is not lowering.statement.discarded and leading.leads(type_, contract)
     if not contract.is_pure or calls_back or is_leading:
         return foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
     return emit(lowering, callee, arguments, keywords, type_, contract=PURE)
@@ -158,7 +159,7 @@ def call(
 def as_it_is(lowering: Lowering, value: Value) -> Value:
     """An operand of an operation; an object that may show memory which unread code has kept, as an
     array of what is in that now."""
-    if not foreign.may_lead_to_memory(lowering, [value]):
+    if not leading.may_lead_to_memory(lowering, [value]):
         return value
     return lowering.value(emit(lowering, np.asarray, (value,), {}, Opaque(np.ndarray)))
 
@@ -242,13 +243,13 @@ def emit(
     callee, arguments, seen_as, is_noted = shown_calls.seen(lowering, callee, arguments, keywords)
     if callee in _STORING:
         outside_reach.note_buffers(lowering, items)
-    is_led = foreign.may_lead_to_memory(lowering, items)
+    is_led = leading.may_lead_to_memory(lowering, items)
     is_unknown = primitive is EFFECT and contract is HOLDS and not _is_known(callee)
     if is_unknown and any(map(may_run, items)):
         node, given = lowering.frame.statement, (arguments, keywords)
         return foreign.call(lowering, node, callee, given, type_, UNKNOWN)
-    is_led = is_led or foreign.may_run_kept(lowering, items)
-    if seen_as or is_led or (foreign.leads(type_, contract) and foreign.reaches(lowering, items)):
+    is_led = is_led or leading.may_run_kept(lowering, items)
+    if seen_as or is_led or (leading.leads(type_, contract) and foreign.reaches(lowering, items)):
         contract = seen_as or (UNKNOWN if is_led and callee in _STORING else HOLDS)
         node, given = lowering.frame.statement, (arguments, keywords)
         return foreign.call(lowering, node, callee, given, type_, contract)
@@ -341,7 +342,7 @@ def method(
         return emit(lowering, Method(name), (receiver, *arguments), keywords, type_, RUN)
     contract = foreign.method_contract(_class_of(receiver), name, given)
     calls_back = foreign.calls_back(Method(name), given)
-    is_leading = node is not lowering.statement.discarded and foreign.leads(Opaque(), contract)
+    is_leading = node is not lowering.statement.discarded and leading.leads(Opaque(), contract)
     if not contract.is_pure or calls_back or is_leading:
         every = ((receiver, *arguments), keywords)
         return foreign.call(lowering, node, Method(name), every, Opaque(), contract)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import math
+import struct
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -297,3 +298,27 @@ def test_a_view_of_what_is_remembered_is_not_stored_to():
     with pytest.raises(gs.errors.UnsupportedError, match="read-only"):
         gs.grad(stored)(np.ones(3))
     np.testing.assert_array_equal(gs.grad(read)(np.ones(3)), [0.0, 1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        lambda array: array.fill(1.0),
+        lambda array: array.sort(),
+        lambda array: np.copyto(array, 1.0),
+        lambda array: struct.pack_into("d", array, 0, 1.0),
+    ],
+)
+def test_what_shows_bytes_is_not_stored_to(store):
+    data = np.arange(3.0).tobytes()
+
+    def program(x):
+        array = np.frombuffer(data)
+        try:
+            store(array)
+        except (TypeError, ValueError):
+            return np.sum(x)
+        return np.sum(array) * np.sum(x)
+
+    with pytest.raises(gs.errors.UnsupportedError, match=r"read-only|others may have"):
+        gs.grad(program)(np.ones(3))

@@ -223,6 +223,7 @@ def _remember(lowering: Lowering, result: FrontendValue, tried: Any) -> None:
             _remember(lowering, item, sample)
     elif isinstance(result, Ref) and isinstance(tried, np.ndarray):
         lowering.samples[lowering.value(result)] = tried
+        result.storage.read_only |= not tried.flags.writeable
 
 
 class NoSampleError(Exception):

@@ -30,7 +30,6 @@ CALLS: list[Callable[[Any], Any]] = [
     lambda x: np.gradient(x[:2], x),
     lambda x: np.select([], []),
     lambda x: np.select([x > 0], [x, x]),
-    lambda x: np.put(x.copy(), [0, 1], x, mode="wrong"),
     lambda x: np.fill_diagonal(x.copy(), 1.0),
     lambda x: np.histogram(x, [0.0, 2.0, 1.0]),
     lambda x: np.histogram(x, 3, range=(2.0, 1.0)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import statistics
 import struct
@@ -257,8 +258,8 @@ def order_of_a_norm_in_an_array(x):
 
 
 @refused("these axes are not supported", VECTOR)
-def axes_of_a_size(x):
-    return np.size(x, (0,)) * x
+def axis_of_a_size_that_is_read(x):
+    return np.size(x, json.loads("0")) * x
 
 
 @refused("`repeat` cannot be compiled here: expected integers, how often each is repeated", VECTOR)

@@ -20,8 +20,14 @@ def can_instantiate(cls: Any) -> bool:
         return True
     if not isinstance(cls, type) or type(cls).__call__ is not type.__call__:
         return False
+    if any(base.__flags__ & _IS_IMMUTABLE for base in cls.__mro__[:-1]):
+        return False
     is_heap_type, new = bool(cls.__flags__ & (1 << 9)), probe(cls, "__new__")
     return is_heap_type and new is object.__new__ and module_of_class(cls) != "builtins"
+
+
+_IS_IMMUTABLE = 1 << 8
+"""The flag of classes that are made in C."""
 
 
 def instantiate(

@@ -135,7 +135,7 @@ def _lengths_and_axes(a, s, axes):
 
 def _transformed(transform, a, lengths_and_axes, norm):
     if len(lengths_and_axes) == 0:
-        return np.array(a)
+        return np.asarray(a)
     for n, axis in lengths_and_axes:
         a = transform(a, n, axis, norm)
     return a

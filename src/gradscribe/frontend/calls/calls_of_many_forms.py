@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend.containers import known_integers, unpacking
+from gradscribe.frontend.containers.out_arguments import store_result
 from gradscribe.frontend.containers.subscripts import read_item
 from gradscribe.frontend.kinds import number_classes
 from gradscribe.frontend.kinds.static_values import stands_for
@@ -229,8 +230,11 @@ def _einsum(
             text = subscripts_of_lists(lists, len(arguments) // 2)  # type: ignore[no-untyped-call]
             arguments = (Static(text), *arguments[: len(arguments) // 2 * 2 : 2])
     subscripts = arguments[0] if arguments else None
-    if len(arguments) == 2 and isinstance(subscripts, Static) and "out" not in keywords:
-        view = _view_of_axes(lowering, node, subscripts, arguments[1])
+    if len(arguments) == 2 and isinstance(subscripts, Static):
+        view, out = _view_of_axes(lowering, node, subscripts, arguments[1]), keywords.get("out")
+        if view is not None and out not in (None, Static(None)):
+            copied = lowering.call(node, Static(np.copy), (view,), {})
+            return store_result(lowering, node, (np.einsum, arguments), copied, out, None)
         if view is not None:
             return view
     return lowering.apply_primitive(node, PRIMITIVES[np.einsum], np.einsum, arguments, keywords)

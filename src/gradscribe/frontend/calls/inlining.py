@@ -39,6 +39,7 @@ from gradscribe.frontend.values.values import (
 from gradscribe.ir.core import Value
 from gradscribe.ir.known import all_known
 from gradscribe.ir.types import Array, Scalar, Tuple, Type, is_complex, is_differentiable
+from gradscribe.primitives.contracts import contract_of
 from gradscribe.primitives.control import ENTER, EXIT, KEPT, RUN, STOP_GRADIENT
 from gradscribe.primitives.raising import heeds_values
 from gradscribe.primitives.registry import CALLED, KNOWN_PARAMETERS
@@ -164,8 +165,8 @@ def _of_integers(
     """The type of what a function gives of integers, which nobody differentiates: the lengths are
     those of a result; None of other arguments, and where the function is not told of."""
     items = (*arguments, *keywords.values())
-    if not all(_is_integer(lowering, item) for item in items):
-        return None
+    if not all(_is_integer(lowering, item) for item in items) or contract_of(callee).connects:
+        return None  # what may be a view is no new array
     if not isinstance(result, (Value, Ref, TupleOf)) or not folded_calls.is_pure(callee, items):
         return None
     sample = trial_calls.tried(lowering, callee, arguments, keywords)

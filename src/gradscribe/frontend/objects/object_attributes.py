@@ -22,6 +22,7 @@ from gradscribe.frontend.structures.class_attributes import (
     MISSING,
     depend_on_class,
     is_data_descriptor,
+    is_property,
     method,
     of_class,
 )
@@ -139,15 +140,19 @@ def own_attribute(lowering: Lowering, node: Any, owner: Object, name: str) -> Fr
         return None
     if not callable(in_class(type(owner.target), name, None)):
         outside.refuse_exposed(lowering, owner)
-    if name not in probe(owner.target, "__dict__", ()) and not _is_slot(owner.target, name):
+    if name not in probe(owner.target, "__dict__", ()) and not _is_field(owner.target, name):
         return None
     return outside.attribute_of_object(lowering, node, owner, name)
 
 
-def _is_slot(target: Any, name: str) -> bool:
+def _is_field(target: Any, name: str) -> bool:
+    """Whether an object holds this in a way of C's, which its class tells: a slot, a field of a
+    structure of ctypes, an attribute of a class of Cython's."""
     kind = in_class(type(target), name, None)
-    is_member = isinstance(kind, (types.MemberDescriptorType, types.GetSetDescriptorType))
-    return is_member and hasattr(target, name)
+    get, *others = (in_class(type(kind), n, None) for n in ("__get__", "__set__", "__delete__"))
+    if get is None or is_property(kind) or isinstance(get, types.FunctionType):
+        return False
+    return (any(others) or not callable(kind)) and has(target, name)
 
 
 def _finds_attributes(target: Any) -> bool:

@@ -211,6 +211,8 @@ def made(lowering: Lowering, result: FrontendValue, tried: Any) -> FrontendValue
     """A result, with names for its items as the one on trial has them, which may stand for it."""
     _remember(lowering, result, tried)
     if isinstance(result, TupleOf):
+        firsts = [next(n for n, one in enumerate(tried) if one is each) for each in tried]
+        result = TupleOf(tuple(result.items[n] for n in firsts), result.cls)
         fields = probe(type(tried), "_fields")
         if isinstance(fields, tuple) and len(fields) == len(result.items):
             return TupleOf(result.items, type(tried))

@@ -74,7 +74,10 @@ def of_class(
         return call_descriptor(lowering, node, owner, name, "__get__", owner, Static(cls))
     if isinstance(owner, ObjectRef) and not isinstance(cls.__dict__.get(name, kind), type(kind)):
         return None
-    value = getattr(cls, name)
+    try:
+        value = getattr(cls, name)
+    except Exception as error:  # of the `__get__` of what is there
+        return lowering.raises(node, error)
     base = next((base for base in cls.__mro__ if name in base.__dict__), cls)
     if base in dependencies.LOCAL_CLASSES and isinstance(value, PLAIN_NUMBERS):
         return Static(value)

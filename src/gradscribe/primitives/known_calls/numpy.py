@@ -37,6 +37,7 @@ FUNCTIONS: tuple[Row, ...] = (
     ),
     Row("numpy", ASKS, "errstate"),
     Row("numpy", PURE, "empty empty_like"),
+    Row("numpy", SELECTS, "meshgrid"),
     Row("numpy", VIEWS, "from_dlpack frombuffer"),
     Row(
         "numpy.exceptions",
@@ -80,18 +81,17 @@ FUNCTIONS: tuple[Row, ...] = (
         astype average bartlett base_repr binary_repr bincount blackman block broadcast_shapes
         can_cast column_stack common_type convolve copy corrcoef correlate count_nonzero cov cross
         datetime_as_string datetime_data delete diag_indices diag_indices_from diagflat diff
-        digitize dstack ediff1d einsum_path extract eye flatnonzero
-        format_float_positional format_float_scientific fromstring full full_like geomspace
-        gradient hamming hanning histogramdd hstack i0 identity indices inner insert interp
-        intersect1d isclose iscomplex iscomplexobj isdtype isfortran isin isreal isrealobj
-        issubdtype kaiser kron lexsort linspace logspace meshgrid min_scalar_type
-        nan_to_num ndim nonzero ones ones_like packbits pad partition poly polyadd polydiv polyfit
-        polymul polysub polyval promote_types ravel_multi_index repeat resize result_type roll
-        roots row_stack searchsorted select setdiff1d setxor1d shape sinc size sort sort_complex
-        take_along_axis tensordot tile trapezoid tri tril tril_indices tril_indices_from triu
-        triu_indices triu_indices_from typename union1d unique unique_all unique_counts
-        unique_inverse unique_values unpackbits unravel_index unwrap vander vdot vstack where zeros
-        zeros_like
+        digitize dstack ediff1d einsum_path extract eye flatnonzero format_float_positional
+        format_float_scientific fromstring full full_like geomspace gradient hamming hanning
+        histogramdd hstack i0 identity indices inner insert interp intersect1d isclose iscomplex
+        iscomplexobj isdtype isfortran isin isreal isrealobj issubdtype kaiser kron lexsort
+        linspace logspace min_scalar_type nan_to_num ndim nonzero ones ones_like packbits pad
+        partition poly polyadd polydiv polyfit polymul polysub polyval promote_types
+        ravel_multi_index repeat resize result_type roll roots row_stack searchsorted select
+        setdiff1d setxor1d shape sinc size sort sort_complex take_along_axis tensordot tile
+        trapezoid tri tril tril_indices tril_indices_from triu triu_indices triu_indices_from
+        typename union1d unique unique_all unique_counts unique_inverse unique_values unpackbits
+        unravel_index unwrap vander vdot vstack where zeros zeros_like
         """,
     ),
     Row(
@@ -205,6 +205,7 @@ FUNCTIONS: tuple[Row, ...] = (
     ),
     Row("numpy.polynomial.polyutils", SELECTS, "trimseq"),
     Row("numpy.lib.scimath", COMPUTES, "arccos arcsin arctanh log log10 log2 logn power sqrt"),
+    Row("numpy.char", SELECTS, "array asarray"),
     Row(
         "numpy.char",
         UFUNC,
@@ -216,7 +217,7 @@ FUNCTIONS: tuple[Row, ...] = (
         "numpy.char",
         COMPUTES,
         """
-        array asarray capitalize center compare_chararrays count decode encode endswith equal
+        capitalize center compare_chararrays count decode encode endswith equal
         expandtabs find greater greater_equal index join less less_equal ljust lower lstrip mod
         multiply not_equal partition replace rfind rindex rjust rpartition rsplit rstrip split
         splitlines startswith strip swapcase title translate upper zfill
@@ -288,8 +289,8 @@ METHODS: tuple[Row, ...] = (
         beta binomial bytes chisquare choice dirichlet exponential f gamma geometric gumbel
         hypergeometric integers laplace logistic lognormal logseries multinomial
         multivariate_hypergeometric multivariate_normal negative_binomial noncentral_chisquare
-        noncentral_f normal pareto permutation permuted poisson power rayleigh spawn standard_cauchy
-        standard_t triangular uniform vonmises wald weibull zipf
+        noncentral_f normal pareto permutation permuted poisson power rayleigh spawn
+        standard_cauchy standard_t triangular uniform vonmises wald weibull zipf
         """,
     ),
     Row(

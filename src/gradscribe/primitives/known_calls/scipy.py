@@ -20,17 +20,17 @@ FUNCTIONS: tuple[Row, ...] = (
         COMPUTES,
         """
         bandwidth block_diag cdf2rdf cholesky circulant companion convolution_matrix coshm cosm
-        cossin det dft eig eig_banded eigh eigh_tridiagonal eigvals eigvals_banded eigvalsh
-        eigvalsh_tridiagonal expm expm_frechet fiedler fiedler_companion
-        hadamard hankel helmert hessenberg hilbert invhilbert invpascal ishermitian issymmetric
-        khatri_rao ldl lstsq lu matmul_toeplitz matrix_balance norm null_space ordqz orth
-        orthogonal_procrustes pascal pinv pinvh polar qr qr_multiply qr_update qz rq rsf2csf schur
-        signm sinhm sinm solve solve_circulant solve_continuous_are solve_continuous_lyapunov
-        solve_discrete_are solve_discrete_lyapunov solve_lyapunov solve_sylvester solve_toeplitz
-        solve_triangular solveh_banded sqrtm subspace_angles svd svdvals tanhm tanm toeplitz
+        cossin dft eig eig_banded eigh eigh_tridiagonal eigvals eigvals_banded eigvalsh
+        eigvalsh_tridiagonal expm expm_frechet fiedler fiedler_companion hadamard hankel helmert
+        hilbert invhilbert invpascal ishermitian issymmetric khatri_rao ldl lstsq lu
+        matmul_toeplitz matrix_balance norm null_space ordqz orth orthogonal_procrustes pascal pinv
+        pinvh polar qr qr_multiply qr_update qz rq schur signm sinhm sinm solve solve_circulant
+        solve_continuous_are solve_continuous_lyapunov solve_discrete_are solve_discrete_lyapunov
+        solve_lyapunov solve_sylvester solve_toeplitz solve_triangular solveh_banded sqrtm
+        subspace_angles svd svdvals tanhm tanm toeplitz
         """,
     ),
-    Row("scipy.linalg", SELECTS, "cho_factor cholesky_banded inv lu_factor"),
+    Row("scipy.linalg", SELECTS, "cho_factor cholesky_banded det hessenberg inv lu_factor rsf2csf"),
     Row(
         "scipy.signal.windows",
         COMPUTES,
@@ -44,9 +44,16 @@ FUNCTIONS: tuple[Row, ...] = (
         "scipy.fft",
         COMPUTES,
         """
-        dct dctn dst dstn fft fft2 fftfreq fftn fftshift fht fhtoffset hfft hfft2 hfftn idct idctn
-        idst idstn ifft ifft2 ifftn ifftshift ifht ihfft ihfft2 ihfftn irfft irfft2 irfftn
-        next_fast_len prev_fast_len rfft rfft2 rfftfreq rfftn
+        dct dst fft fftfreq fftshift fht fhtoffset hfft idct idst ifft ifftshift ifht ihfft irfft
+        next_fast_len prev_fast_len rfft rfftfreq
+        """,
+    ),
+    Row(
+        "scipy.fft",
+        SELECTS,
+        """
+        dctn dstn fft2 fftn hfft2 hfftn idctn idstn ifft2 ifftn ihfft2 ihfftn irfft2 irfftn rfft2
+        rfftn
         """,
     ),
     Row("scipy.fft", ASKS, "get_workers"),
@@ -88,7 +95,8 @@ FUNCTIONS: tuple[Row, ...] = (
         distance_matrix geometric_slerp minkowski_distance minkowski_distance_p procrustes
         """,
     ),
-    Row("scipy.constants", COMPUTES, "convert_temperature find lambda2nu nu2lambda"),
+    Row("scipy.constants", SELECTS, "convert_temperature"),
+    Row("scipy.constants", COMPUTES, "find lambda2nu nu2lambda"),
     Row("scipy.cluster.vq", COMPUTES, "vq whiten"),
     Row(
         "scipy.sparse.csgraph",
@@ -111,7 +119,9 @@ FUNCTIONS: tuple[Row, ...] = (
         "scipy.signal",
         SELECTS,
         """
-        abcd_normalize bode cont2discrete deconvolve freqresp freqs freqs_zpk
+        abcd_normalize bode cont2discrete dbode deconvolve dfreqresp dlsim freqresp freqs freqs_zpk
+        freqz freqz_sos freqz_zpk group_delay impulse normalize ss2tf ss2zpk step tf2ss tf2zpk
+        zpk2ss zpk2tf
         """,
     ),
     Row(
@@ -121,17 +131,16 @@ FUNCTIONS: tuple[Row, ...] = (
         argrelmax argrelmin bessel besselap bilinear bilinear_zpk buttap butter buttord cheb1ap
         cheb1ord cheb2ap cheb2ord cheby1 cheby2 chirp choose_conv_method closest_STFT_dual_window
         coherence convolve convolve2d correlate correlate2d correlation_lags csd cspline1d
-        cspline1d_eval cspline2d czt czt_points dbode decimate detrend dfreqresp dlsim ellip
-        ellipap ellipord envelope fftconvolve filtfilt find_peaks find_peaks_cwt findfreqs firls
-        firwin firwin2 firwin_2d freqz freqz_sos freqz_zpk gauss_spline gausspulse get_window
-        group_delay hilbert hilbert2 iirdesign iirfilter iirnotch iirpeak impulse invres invresz
-        istft kaiser_atten kaiser_beta kaiserord lfilter lfilter_zi lfiltic lombscargle lp2bp
-        lp2bp_zpk lp2bs lp2bs_zpk lp2hp lp2hp_zpk lp2lp lp2lp_zpk max_len_seq medfilt medfilt2d
-        minimum_phase normalize oaconvolve peak_prominences peak_widths periodogram qspline1d
-        qspline1d_eval qspline2d remez resample resample_poly residue residuez savgol_coeffs
-        savgol_filter sawtooth sos2tf sos2zpk sosfilt sosfilt_zi sosfiltfilt spectrogram square
-        ss2tf ss2zpk step stft tf2sos tf2ss tf2zpk unique_roots unit_impulse upfirdn vectorstrength
-        welch wiener zoom_fft zpk2sos zpk2ss zpk2tf
+        cspline1d_eval cspline2d czt czt_points decimate detrend ellip ellipap ellipord envelope
+        fftconvolve filtfilt find_peaks find_peaks_cwt findfreqs firls firwin firwin2 firwin_2d
+        gauss_spline gausspulse get_window hilbert hilbert2 iirdesign iirfilter iirnotch iirpeak
+        invres invresz istft kaiser_atten kaiser_beta kaiserord lfilter lfilter_zi lfiltic
+        lombscargle lp2bp lp2bp_zpk lp2bs lp2bs_zpk lp2hp lp2hp_zpk lp2lp lp2lp_zpk max_len_seq
+        medfilt medfilt2d minimum_phase oaconvolve peak_prominences peak_widths periodogram
+        qspline1d qspline1d_eval qspline2d remez resample resample_poly residue residuez
+        savgol_coeffs savgol_filter sawtooth sos2tf sos2zpk sosfilt sosfilt_zi sosfiltfilt
+        spectrogram square stft tf2sos unique_roots unit_impulse upfirdn vectorstrength welch
+        wiener zoom_fft zpk2sos
         """,
     ),
     Row(
@@ -218,18 +227,22 @@ FUNCTIONS: tuple[Row, ...] = (
         "scipy.stats",
         COMPUTES,
         """
-        anderson anderson_ksamp chatterjeexi chi2_contingency combine_pvalues
-        cramervonmises_2samp differential_entropy ks_2samp kstest mannwhitneyu quantile spearmanrho
-        wilcoxon
+        anderson anderson_ksamp chatterjeexi chi2_contingency combine_pvalues cramervonmises_2samp
+        differential_entropy ks_2samp kstest mannwhitneyu quantile spearmanrho wilcoxon
         """,
         unless="method",
     ),
     Row(
         "scipy.fftpack",
+        SELECTS,
+        "dctn diff dstn fft2 fftn idctn idstn ifft2 ifftn itilbert shift tilbert",
+    ),
+    Row(
+        "scipy.fftpack",
         COMPUTES,
         """
-        cc_diff cs_diff dct dctn diff dst dstn fft fft2 fftn hilbert idct idctn idst idstn ifft
-        ifft2 ifftn ihilbert irfft itilbert rfft rfftfreq sc_diff shift ss_diff tilbert
+        cc_diff cs_diff dct dst fft hilbert idct idst ifft ihilbert irfft rfft rfftfreq sc_diff
+        ss_diff
         """,
     ),
     Row(

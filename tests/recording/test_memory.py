@@ -421,3 +421,43 @@ def test_the_buffer_of_a_pickle_is_the_memory_of_the_array() -> None:
     assert gs.value_and_grad(read_from_a_buffer, compile=False)(x)[0] == 2.0
     with pytest.raises(gs.errors.UnsupportedError, match="not record has been given"):
         gs.grad(stored_after_a_buffer_was_made, compile=False)(x)
+
+
+@pytest.mark.parametrize(
+    "give",
+    [
+        lambda y, e: np.histogram(y, bins=e)[1],
+        lambda y, e: np.histogram2d(y, y, bins=[e, e])[1],
+        lambda y, e: np.histogram_bin_edges(y, e),
+        lambda y, e: np.fft.fftn(y, axes=()),
+        lambda y, e: np.diff(y, 0),
+        lambda y, e: np.atleast_1d(y, e)[0],
+        lambda y, e: np.atleast_1d(y, e)[1],
+        lambda y, e: np.unstack(y.reshape(2, 2))[1],
+        lambda y, e: np.diag(y.reshape(2, 2)).copy(),
+        lambda y, e: np.polyder(y, 0),
+    ],
+)
+def test_what_a_call_gives_of_an_argument_is_seen_in_it(give: Any) -> None:
+    def loss(x: np.ndarray) -> Any:
+        y, edges = x * 1.0, np.linspace(-1.0, 2.0, 4)
+        given = give(y, edges)
+        given *= 2.0
+        return np.sum(np.abs(y) * x) + np.sum(edges**2) * x[0] + np.sum(np.abs(given))
+
+    x = np.array([0.3, -0.8, 1.1, 0.55])
+    try:
+        value, gradient = gs.value_and_grad(loss, compile=False)(x)
+    except gs.errors.GradscribeError:
+        return
+    assert value == loss(x)
+    np.testing.assert_allclose(gradient, differences(loss, x), rtol=1e-6)
+
+
+def test_arrays_in_a_tuple_are_the_columns_of_a_histogram() -> None:
+    def loss(x: np.ndarray) -> Any:
+        return np.sum(np.histogramdd((x, ROW[:4]), bins=3)[0]) * x[0]
+
+    value, gradient = gs.value_and_grad(loss, compile=False)(np.array([0.3, -0.8, 1.1, 0.55]))
+    assert value == 4 * 0.3
+    np.testing.assert_array_equal(gradient, [4.0, 0.0, 0.0, 0.0])

@@ -329,7 +329,7 @@ _MANAGER = type(contextlib.contextmanager(lambda: iter(()))())
 _OF_LISTS = frozenset(
     {np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack, np.block}
     | {np.select, np.choose, np.meshgrid, np.einsum}
-    | {np.linalg.multi_dot, np.savez, np.ix_}
+    | {np.linalg.multi_dot, np.savez, np.ix_, np.histogramdd}
 )
 """Functions that take lists of arrays."""
 

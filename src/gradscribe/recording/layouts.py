@@ -34,6 +34,12 @@ def standing_for(given: Any, value: Any) -> Any:
     return _holding(value, given)
 
 
+def is_value_of(given: Any, value: Any) -> bool:
+    """Whether the result of a call of NumPy's is what was computed for it."""
+    own = np.asarray(value)
+    return np.shape(given) == own.shape and np.asarray(given).dtype in (own.dtype, own.real.dtype)
+
+
 def in_order(value: Any, order: Any, like: Any) -> Any:
     """A new value of the run, in the order that NumPy gives a copy of an array. order: as in
     `like.copy(order=…)`."""

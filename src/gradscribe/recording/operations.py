@@ -35,23 +35,15 @@ from gradscribe.recording.arrays import (
     present,
     shown,
 )
-from gradscribe.recording.layouts import piece, standing_for
+from gradscribe.recording.layouts import is_value_of, piece, standing_for
 from gradscribe.recording.levels import Traced, plain, refused, values_in
 from gradscribe.recording.snapshots import value_of_array
 from gradscribe.recording.trials import Trial
-from gradscribe.recording.views import Call, read_only, viewed
+from gradscribe.recording.views import Call, part_of_a_list, read_only, viewed
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 
 _READ_ONLY = frozenset({np.broadcast_to, np.broadcast_arrays})
 """What gives an array that has a number at several places."""
-
-_VIEWS: frozenset[Any] = frozenset(
-    {np.flipud, np.fliplr, np.rot90, np.rollaxis, np.atleast_1d, np.atleast_2d, np.atleast_3d}
-    | {np.matrix_transpose, np.linalg.matrix_transpose, np.linalg.diagonal, np.broadcast_arrays}
-    | {np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.unstack, np.meshgrid}
-    | {np.einsum, np.diag, np.diff, np.linalg.matrix_power, np.polyder, np.polyint, np.ix_}
-)
-"""Functions made of others that may give views, or what they are given itself."""
 
 _PIECES = frozenset({np.trim_zeros})
 """Functions that give a piece of an array, which they find by what is in it."""
@@ -100,7 +92,7 @@ def _run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
             if holds_active((args, dict(kwargs))) and _gives_objects(callee, found):
                 raise without_rule(callee)
             return found
-    elif primitive is None and not (callee in COMPOSITIONS or callee in _VIEWS or _is_own(callee)):
+    elif primitive is None and not (callee in COMPOSITIONS or _is_own(callee)):
         return _of_unknown(callee, args, kwargs)
     return run_known(callee, args, kwargs)
 
@@ -113,7 +105,7 @@ def run_known(
     primitive = PRIMITIVES.get(callee)
     if any(probe(value, "__closure__") for value in values_in((args, dict(kwargs)))):
         raise without_rule(callee)  # values of the run may be in such a function
-    is_view = callee in _VIEWS or (primitive is not None and primitive.view)
+    is_view = primitive is not None and primitive.view
     if is_view and not args:
         first, *others = kwargs
         args, kwargs = (kwargs[first],), {name: kwargs[name] for name in others}
@@ -123,23 +115,30 @@ def run_known(
     else:
         tree = tuple(map(operands.add, args))
     named = {name: operands.add_array(value) for name, value in kwargs.items()}
-    is_view = is_view and (callee is not np.einsum or len(operands.values) == 1)
-    if not grad_enabled() and _has_traced(operands):
+    is_traced = any(type(value) is Traced for value in operands.values)
+    if not grad_enabled() and is_traced:
         found = callee(*uncovered(args), **uncovered(dict(kwargs)))
         return cut(found, (args, dict(kwargs)))
     arrays = {
         item.index: array
-        for item, array in zip(tree, args, strict=True)
+        for item, array in zip((*tree, *named.values()), (*args, *kwargs.values()), strict=True)
         if isinstance(item, Operand) and isinstance(array, np.ndarray)
     }
-    if operands.others and (is_view or _has_traced(operands)):
-        check_class(operands.others[0])
-    if is_view and any(type(array) is RecordedArray for array in arrays.values()):
-        return viewed(arrays, Call(callee, tree, named, operands.values, ()))
-    if not any(type(value) is Traced for value in operands.values):
-        return _plainly(callee, args, kwargs)
-    if given is _NOTHING and ("order" in kwargs or _is_made_of_others(callee)):
+    is_recorded_array = any(type(array) is RecordedArray for array in arrays.values())
+    is_asked = "order" in kwargs or _is_made_of_others(callee)
+    if given is _NOTHING and is_asked and (is_traced or is_recorded_array):
         given = _given(callee, args, kwargs)  # raises, and warns, as NumPy does
+    if given is not _NOTHING:
+        views = [item for item in values_in(given) if _shares_memory(item, args, kwargs)]
+        if is_traced and not all(_shares_memory(item, [*arrays.values()], {}) for item in views):
+            raise part_of_a_list(callee)
+        is_view |= bool(views)
+    if operands.others and (is_view or is_traced):
+        check_class(operands.others[0])
+    if is_view and is_recorded_array:
+        return viewed(arrays, Call(callee, tree, named, operands.values, ()))
+    if not is_traced:
+        return _plainly(callee, args, kwargs)
     try:
         derivatives = calls.derivatives_at(callee, tree, named, operands.values)
         with nullcontext() if given is _NOTHING else np.errstate(all="ignore"):
@@ -151,10 +150,6 @@ def run_known(
     else:
         found = shown(out[0]) if derivatives.is_leaf else tuple(map(shown, out))
     return map_values(read_only, found) if callee in _READ_ONLY else found
-
-
-def _has_traced(operands: Operands) -> bool:
-    return any(type(value) is Traced for value in operands.values)
 
 
 def cut(found: Any, given: Any) -> Any:
@@ -182,7 +177,7 @@ def getitem(array: Any, index: Any) -> Any:
         array, index = getitem(array, None), np.reshape(plain(present(index)), 1)
     operands = Operands(numbers=False)
     operands.add(array)
-    if not grad_enabled() and _has_traced(operands):
+    if not grad_enabled() and type(operands.values[0]) is Traced:
         return cut(plain(present(array))[uncovered(index)], array)
     items, integers = operands.add_index(index)
     return viewed(
@@ -369,7 +364,7 @@ def _of_unknown(callee: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
     is_active = any(type(value) is Traced for value in operands.values)
     if is_active:
         texts.note(found)
-    if not is_active:
+    if not is_active and not any(_shares_memory(item, args, kwargs) for item in found):
         return _shown(callee, args, kwargs, given)
     if not any(_may_be_differentiable(item) for item in found):
         return map_values(shown, given)
@@ -416,7 +411,7 @@ def _in_place_of(callee: Any, given: Any, out: tuple[Any, ...]) -> Any:
     results = list(out)
 
     def result(value: Any) -> Any:
-        if not results or not _is_value_of(value, plain(results[0])):
+        if not results or not is_value_of(value, plain(results[0])):
             return shown(value)
         computed = _real_as(value, results.pop(0))
         return shown(standing_for(value, computed))
@@ -425,12 +420,6 @@ def _in_place_of(callee: Any, given: Any, out: tuple[Any, ...]) -> Any:
     if results:
         raise without_rule(callee)
     return found
-
-
-def _is_value_of(value: Any, computed: Any) -> bool:
-    """Whether the result of a call of NumPy's is what was computed for it."""
-    own = np.asarray(computed)
-    return np.shape(value) == own.shape and np.asarray(value).dtype in (own.dtype, own.real.dtype)
 
 
 def _real_as(value: Any, computed: Any) -> Any:

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import Operand
 from gradscribe.ir.overlaps import copied
+from gradscribe.ir.probing import probe
 from gradscribe.recording import calls
 from gradscribe.recording.arrays import RecordedArray, is_recorded, present, shown
-from gradscribe.recording.layouts import standing_for
-from gradscribe.recording.levels import Traced, plain
+from gradscribe.recording.layouts import is_value_of, standing_for
+from gradscribe.recording.levels import Traced, plain, refused
 
 
 class Call:
@@ -30,13 +32,23 @@ class Call:
         self._values = values
         self._integers = integers
 
-    def on(self, others: Mapping[int, Any]) -> tuple[Any, ...]:
-        """The values that the call gives of these, by the numbers of the operands."""
+    def on(self, others: Mapping[int, Any]) -> list[Any]:
+        """The values that the call gives of these, by the numbers of the operands. What depends on
+        the types alone was not computed."""
+        found = list(_in_tuple(self.plainly(others)))
         values = self._with(others)
-        if any(type(each) is Traced for each in values):
-            return calls.call(self._callee, self._tree, self._named, values, self._integers)
-        given = self.plainly(others)
-        return tuple(given) if isinstance(given, (tuple, list)) else (given,)
+        if not any(type(each) is Traced for each in values):
+            return found
+        computed = calls.call(self._callee, self._tree, self._named, values, self._integers)
+        place = 0
+        for value in computed:
+            while place < len(found) and not _stands_for(value, found[place]):
+                place += 1
+            if place == len(found):
+                raise part_of_a_list(self._callee)
+            found[place] = value
+            place += 1
+        return found
 
     def plainly(self, others: Mapping[int, Any]) -> Any:
         """What NumPy gives of them."""
@@ -48,6 +60,21 @@ class Call:
 
     def _with(self, others: Mapping[int, Any]) -> list[Any]:
         return [others.get(number, value) for number, value in enumerate(self._values)]
+
+
+def part_of_a_list(callee: Any) -> UnsupportedError:
+    """The error for a view of what is in a list, or in a list."""
+    name = probe(callee, "__name__", "")
+    return refused(
+        UnsupportedError(
+            f"`{name}` gives, or is given, an array in a list of which it may give a view",
+            "give it a copy (`.copy()`)",
+        )
+    )
+
+
+def _stands_for(value: Any, given: Any) -> bool:
+    return not isinstance(given, (tuple, list)) and is_value_of(given, plain(value))
 
 
 class _Step:

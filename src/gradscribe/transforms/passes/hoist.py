@@ -18,7 +18,7 @@ from gradscribe.ir.flow import Loop
 from gradscribe.ir.known import all_known
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.control import CONSTANT, ENTER, EXIT, LENT, REREAD
-from gradscribe.primitives.raising import may_raise
+from gradscribe.primitives.raising import is_strict, may_raise
 from gradscribe.transforms.analyses.costs import effort_of
 from gradscribe.transforms.analyses.def_use import DefUse
 from gradscribe.transforms.passes.sink import has_effect, is_ordered
@@ -37,18 +37,26 @@ class _Hoisting:
     def __init__(self, function: Function) -> None:
         self._facts = function.facts
         self._structure = DefUse(function)
+        self._managers: list[Operation] = []
 
     def block(self, block: Block) -> Block:
-        """The block with operations moved in front of its loops, and of those in these."""
+        """The block with operations moved in front of its loops, and of those in these. Where the
+        program may be told of invalid values, it is told of those in each iteration."""
         operations: list[Operation] = []
+        around = len(self._managers)
         for operation in block.operations:
+            if operation.primitive is ENTER:
+                self._managers.append(operation)
+            elif operation.primitive is EXIT and len(self._managers) > around:
+                self._managers.pop()
             inside = tuple(map(self.block, operation.regions))
             if any(new is not old for new, old in zip(inside, operation.regions, strict=True)):
                 operation = replace(operation, regions=inside)
             moved: list[Operation] = []
-            if operation.primitive is LOOP:
+            if operation.primitive is LOOP and not any(map(is_strict, self._managers)):
                 moved, operation = self._divided(operation)
             operations += (*moved, operation)
+        del self._managers[around:]
         same = len(operations) == len(block.operations) and all(
             new is old for new, old in zip(operations, block.operations, strict=True)
         )

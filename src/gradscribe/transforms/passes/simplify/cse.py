@@ -17,7 +17,7 @@ from gradscribe.ir.core import CALL, Operation, Primitive, Value
 from gradscribe.ir.types import Array, Sequence
 from gradscribe.primitives import control, indexing, lists
 from gradscribe.primitives.members import is_lookup
-from gradscribe.primitives.raising import is_strict
+from gradscribe.primitives.raising import is_strict, may_raise
 
 _NEVER_SHARED = frozenset(
     {
@@ -34,6 +34,10 @@ _NEVER_SHARED = frozenset(
         indexing.ACCUMULATE,
     }
 )
+
+
+_TOLD = (FloatingPointError, RuntimeWarning)
+"""What the program may be told as often as it comes."""
 
 
 class Available:
@@ -77,7 +81,7 @@ class Available:
     def find_or_add(self, operation: Operation) -> Operation | None:
         """An earlier equal operation; None, and the operation is entered, if there is none."""
         self._note_manager(operation)
-        if not _may_be_shared(operation):
+        if not _may_be_shared(operation) or (self._strict and may_raise(operation, _TOLD)):
             return None
         try:
             same_key = self._operations.setdefault((self._strict, *_key(operation)), [])

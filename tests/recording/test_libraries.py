@@ -97,3 +97,15 @@ def test_what_compiled_code_returns_of_its_arguments_is_the_array_itself():
     x = np.array([1.0, 2.0, 4.0])
     assert scaled(x) == 15.0
     assert gs.value_and_grad(scaled, compile=False)(x)[0] == 15.0
+
+
+def test_pandas_may_count_the_references_to_its_tables() -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"a": [1.0, 2.0, 3.0]})
+
+    def loss(x: Any) -> Any:
+        table["b"] = table["a"] * 2.0
+        return float(table["b"].iloc[1]) * np.sum(x)
+
+    gradient = gs.grad(loss, compile=False)(np.ones(2))
+    np.testing.assert_array_equal(gradient, [4.0, 4.0])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import enum
 import inspect
+import os
 import sys
 import types
 from collections.abc import Iterator
@@ -140,6 +141,14 @@ def is_library_module(name: Any) -> bool:
 
 
 _LIBRARIES = frozenset({"numpy", "scipy", "cupy", "gradscribe"})
+
+
+def is_installed(filename: str) -> bool:
+    """Whether a file belongs to an installed package."""
+    return not _INSTALLED.isdisjoint(filename.split(os.sep))
+
+
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
 def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:

@@ -11,7 +11,6 @@ import dis
 import io
 import logging
 import math
-import pathlib
 import sys
 import types
 import warnings
@@ -20,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.ir.probing import codes_in, in_class, is_library_module, probe
+from gradscribe.ir.probing import codes_in, in_class, is_installed, is_library_module, probe
 
 
 def users_code(shows: Any) -> tuple[Any, ...]:
@@ -50,10 +49,7 @@ def is_users(function: Any) -> bool:
     function = probe(function, "__func__", function)
     if not isinstance(function, types.FunctionType) or is_library_module(function.__module__):
         return False
-    return _INSTALLED.isdisjoint(pathlib.PurePath(function.__code__.co_filename).parts)
-
-
-_INSTALLED = frozenset({"site-packages", "dist-packages"})
+    return not is_installed(function.__code__.co_filename)
 
 
 def is_computed_in_c(kind: Any) -> bool:
@@ -62,8 +58,8 @@ def is_computed_in_c(kind: Any) -> bool:
     if not isinstance(kind, _COMPUTED) or kind.__name__ in _OF_ALL_CLASSES:
         return False
     module = kind.__objclass__.__module__
-    path = pathlib.PurePath(str(probe(sys.modules.get(module), "__file__")))
-    return not is_library_module(module) and _INSTALLED.isdisjoint(path.parts)
+    path = str(probe(sys.modules.get(module), "__file__"))
+    return not is_library_module(module) and not is_installed(path)
 
 
 _COMPUTED = (types.GetSetDescriptorType, types.WrapperDescriptorType)

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import GradscribeError
-from gradscribe.ir.probing import is_a, probe
+from gradscribe.ir.probing import is_a, is_installed, probe
 from gradscribe.recording import exits
 from gradscribe.recording.arrays import is_active, is_recorded
 from gradscribe.recording.levels import refused
 
-_INSTALLED = ("site-packages", "dist-packages")
 _OWN = frozenset({"gradscribe", "numpy", "scipy"})
 """Packages whose functions take what records."""
 
@@ -46,11 +45,7 @@ def _is_of_package(function: Any, caller: str) -> bool:
     package = _top(probe(function, "__module__"))
     code = probe(function, "__code__")
     is_other = code is not None and _top(caller) not in (package, "gradscribe")
-    return is_other and package not in _OWN and _is_installed(code)
-
-
-def _is_installed(code: types.CodeType) -> bool:
-    return any(name in code.co_filename for name in _INSTALLED)
+    return is_other and package not in _OWN and is_installed(code.co_filename)
 
 
 def _top(module: Any) -> str:
@@ -65,7 +60,11 @@ def is_raised_of_recorded(error: BaseException) -> bool:
     while traceback is not None:
         frame = traceback.tb_frame
         is_own = _top(frame.f_globals.get("__name__")) in _OWN
-        if not is_own and _is_installed(frame.f_code) and leads_to_active(frame.f_locals):
+        if (
+            not is_own
+            and is_installed(frame.f_code.co_filename)
+            and leads_to_active(frame.f_locals)
+        ):
             return True
         traceback = traceback.tb_next
     return False

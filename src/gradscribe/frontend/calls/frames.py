@@ -23,6 +23,7 @@ from gradscribe.frontend.state.interruptions import FoundOnStackError, HasRaised
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import FrontendValue, Static, Unbound
 from gradscribe.ir.core import Location, Operation
+from gradscribe.ir.probing import is_installed
 from gradscribe.primitives.control import RAISE
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
@@ -187,12 +188,8 @@ def _is_of_library(lowering: Lowering, frame: Frame) -> bool:
     that is differentiated."""
     if is_library(frame.function):
         return True
-    is_installed = any(part in frame.source.filename for part in _INSTALLED)
     first = (*lowering.nesting.below, *lowering.frames)[0]
-    return is_installed and _package(frame) != _package(first)
-
-
-_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+    return is_installed(frame.source.filename) and _package(frame) != _package(first)
 
 
 def _package(frame: Frame) -> str:

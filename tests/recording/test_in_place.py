@@ -299,3 +299,16 @@ def test_arrays_are_resized_where_nobody_asks_who_refers_to_them(checked):
             gradient(np.ones(3))
     else:
         assert gradient(np.ones(3)).tolist() == [1.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: np.add.accumulate(x, out=np.zeros((1, 4))),
+        lambda x: np.dot(np.eye(4), x, out=np.zeros(4, np.float32)),
+        lambda x: np.argmax(x.reshape(1, 4), axis=0, out=np.zeros((2, 4))),
+    ],
+)
+def test_what_numpy_does_not_store_raises(call: Any) -> None:
+    with pytest.raises(ValueError, match="out"):
+        gs.grad(lambda x: np.sum(x) + np.sum(call(x)), compile=False)(X)

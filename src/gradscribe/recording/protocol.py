@@ -54,9 +54,15 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
         )
     if method == "__call__" and "where" in kwargs:
         return _masked(callee, inputs, kwargs, out)
-    return storing_all(
-        lambda: operations.run(callee, inputs, kwargs), lambda found: into(found, out)
-    )
+
+    def stored() -> Any:
+        return storing_all(
+            lambda: operations.run(callee, inputs, kwargs), lambda found: into(found, out)
+        )
+
+    if method == "__call__":
+        return stored()
+    return changing(callee, inputs, {**kwargs, "out": out}, stored)
 
 
 def storing_all(run: Callable[[], Any], store: Callable[[Any], Any]) -> Any:
@@ -94,8 +100,6 @@ def storing(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
     if out is None:
         return operations.run(function, args, others)
     targets = out if isinstance(out, tuple) else (out,)
-    if not any(type(target) is RecordedArray for target in targets):
-        return into(operations.run(function, args, others), targets)
     return changing(
         function,
         args,

@@ -202,7 +202,7 @@ def _check_shape(lowering: Lowering, node: Any, result: Any, out: Any) -> None:
 
 
 def _check_layout(lowering: Lowering, node: Any, out: Ref) -> None:
-    """Refuse the one function of NumPy's that takes `out` in C order alone, where it is made, or
+    """Refuse the functions of NumPy's that take `out` in C order alone, where it is made, or
     taken, otherwise."""
     value = lowering.value(out)
     is_made = lowering.builder.definition(value) is not None
@@ -214,6 +214,9 @@ def _check_layout(lowering: Lowering, node: Any, out: Ref) -> None:
             python=ValueError,
         )
 
+
+_OF_UFUNCS = (np.clip, np.outer, Method("clip"))
+"""Functions whose results are broadcast to `out`, as those of ufuncs."""
 
 _UNBUFFERED = (np.concatenate, np.stack, np.ptp)
 """Functions that store to `out` before they have read all that they are given."""
@@ -250,9 +253,9 @@ def store_result(
             f"the result is {given}, but `out=` is of {wanted}",
             "make `out=` of the dtype of the result, or convert with `.astype`",
         )
-    if not isinstance(callee, np.ufunc) and callee not in (np.clip, Method("clip")):
+    if not isinstance(callee, np.ufunc) and callee not in _OF_UFUNCS:
         _check_shape(lowering, node, result, out)
-    if callee in (np.dot, Method("dot")):
+    if callee in (np.dot, np.linalg.multi_dot, Method("dot")):
         _check_layout(lowering, node, out)
     if where is not None:
         choice = (where, result, out)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.integrate
 import scipy.stats
 
 import gradscribe as gs
@@ -38,6 +39,8 @@ CALLS: list[Callable[[Any], Any]] = [
     lambda x: np.nonzero(x[0]),
     lambda x: np.split(x, 4),
     lambda x: np.geomspace(x, 0.0),
+    lambda x: scipy.integrate.simpson(x, x[:2]),
+    lambda x: scipy.integrate.cumulative_trapezoid(x, x[:2]),
     lambda x: scipy.stats.binom(x),
     lambda x: scipy.stats.chi2(),
     lambda x: scipy.stats.truncnorm(1.0),

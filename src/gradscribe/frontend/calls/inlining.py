@@ -144,14 +144,17 @@ def made_of(
     for option in [name for name in bound.arguments if name.startswith("overwrite")]:
         del bound.arguments[option]
 
-    def given(item: FrontendValue) -> Any:
+    def argument(item: FrontendValue) -> Any:
         return _detached(lowering, argument_of(lowering, item))
 
-    named = {key: given(item) for key, item in bound.kwargs.items()}
-    tree = {"args": tuple(map(given, bound.args)), "keywords": named, "type": exact or made.type}
+    named = {key: argument(item) for key, item in bound.kwargs.items()}
+    tree = {"args": tuple(map(argument, bound.args)), "keywords": named, "type": exact or made.type}
     called = lowering.emit(RUN, tree, callee)
     if exact is not None:
-        return lowering.wrap(called)
+        given = lowering.wrap(called)
+        if isinstance(result, TupleOf) and isinstance(given, TupleOf):
+            return replace(given, cls=result.cls)
+        return given
     return lowering.wrap(lowering.plain(KEPT, {"value": called, "x": made}))
 
 

@@ -16,7 +16,10 @@ def _steps(y, x, dx, axis):
     if x is None:
         return y, dx
     x = np.asarray(x)
-    return y, np.diff(x if np.ndim(x) == 1 else np.moveaxis(x, axis, -1), axis=-1)
+    steps = np.diff(x if np.ndim(x) == 1 else np.moveaxis(x, axis, -1), axis=-1)
+    if steps.shape[-1] != y.shape[-1] - 1:
+        raise ValueError("If given, length of x along axis must be the same as y.")
+    return y, steps
 
 
 @composition(integrate.cumulative_trapezoid)

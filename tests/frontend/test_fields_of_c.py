@@ -59,8 +59,9 @@ def of_its_text(x):
 
 
 def stored(x):
-    CONFIG.linear = CONFIG.linear + 2
-    return np.sum(x) * CONFIG.linear
+    count = CONFIG.linear + 2
+    CONFIG.linear = count
+    return np.sum(x) * count + CONFIG.scale
 
 
 PROGRAMS = [
@@ -88,6 +89,76 @@ def test_fields_are_those_of_the_object_at_each_call(program: Any) -> None:
         prepare(number)
         recorded = gs.grad(program, compile=False)(X)
         np.testing.assert_allclose(gradient, recorded)
+
+
+class Small(ctypes.Structure):
+    _fields_ = [("count", ctypes.c_uint8), ("scale", ctypes.c_double)]
+
+
+class Either(ctypes.Union):
+    _fields_ = [("number", ctypes.c_double), ("bits", ctypes.c_int64)]
+
+
+SMALL, EITHER, ERROR = Small(0, 1.5), Either(1.0), ValueError(1)
+POINTER, SAME, BYTES = ctypes.pointer(SMALL), Small.from_buffer(SMALL), np.frombuffer(SMALL, "u1")
+LOG = np.zeros(3)
+
+
+def converted(x):
+    SMALL.count = 300
+    return np.sum(x) * SMALL.count
+
+
+def by_a_pointer(x):
+    POINTER.contents.scale = 4.0
+    return np.sum(x) * SMALL.scale
+
+
+def by_another_object(x):
+    before = SMALL.scale
+    SAME.scale = 5.0
+    return np.sum(x) * (SMALL.scale + before)
+
+
+def by_an_array(x):
+    before = SMALL.scale
+    BYTES[8:] = 0
+    return np.sum(x) * (SMALL.scale + before)
+
+
+def by_another_member(x):
+    before = EITHER.bits
+    EITHER.number = 3.0
+    return np.sum(x) * (EITHER.bits != before)
+
+
+def made_a_tuple(x):
+    ERROR.args = [1, 2]
+    return np.sum(x) * (3 if isinstance(ERROR.args, tuple) else 1)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [converted, by_a_pointer, by_another_object, by_an_array, by_another_member, made_a_tuple],
+)
+def test_what_c_may_change_is_not_read_after_a_store(program: Any) -> None:
+    with pytest.raises(gs.errors.UnsupportedError, match=r"kept in C|under another name"):
+        gs.grad(program)(X)
+    for compile in (False, "auto"):
+        SMALL.scale, EITHER.number, ERROR.args = 1.5, 1.0, (1,)
+        expected = program(X)
+        SMALL.scale, EITHER.number, ERROR.args = 1.5, 1.0, (1,)
+        assert gs.value_and_grad(program, compile=compile)(X)[0] == expected
+
+
+def test_an_array_of_other_memory_may_be_stored_to() -> None:
+    def program(x):
+        LOG[0] = SMALL.scale
+        return np.sum(x) * SMALL.scale
+
+    SMALL.scale = 1.5
+    np.testing.assert_array_equal(gs.grad(program)(X), np.full(3, 1.5))
+    assert LOG[0] == 1.5
 
 
 class Failing:

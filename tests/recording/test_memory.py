@@ -436,6 +436,9 @@ def test_the_buffer_of_a_pickle_is_the_memory_of_the_array() -> None:
         lambda y, e: np.unstack(y.reshape(2, 2))[1],
         lambda y, e: np.diag(y.reshape(2, 2)).copy(),
         lambda y, e: np.polyder(y, 0),
+        lambda y, e: np.asarray(a=y),
+        lambda y, e: np.array(object=y, copy=None),
+        lambda y, e: np.trim_zeros(filt=y),
     ],
 )
 def test_what_a_call_gives_of_an_argument_is_seen_in_it(give: Any) -> None:

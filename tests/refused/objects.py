@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import collections
 import copy
+import ctypes
 import dataclasses
 import functools
 import operator
@@ -781,3 +782,29 @@ HASHED, ONES, DRAWN = Hashed(), frozenset([1]), []
 @refused("the `__hash__` of `Hashed`, which may change something, runs for a key", X)
 def key_whose_hash_changes_something(x):
     return np.sum(x) if HASHED in ONES else x[0]
+
+
+class Field(ctypes.Structure):
+    _fields_ = [("count", ctypes.c_uint8), ("scale", ctypes.c_double)]
+
+
+FIELD = Field(1, 2.0)
+SEEN = np.frombuffer(FIELD, dtype=np.uint8)
+FIELDS = (Field * 2)()
+
+
+@refused("`count`, which is kept in C, is read after it was stored to: C may have converted it", X)
+def field_that_was_stored(x):
+    FIELD.count = 300
+    return np.sum(x) * FIELD.count
+
+
+@refused("fields of a Field are read, and its memory is stored to under another name", X)
+def field_with_another_name(x):
+    SEEN[8:] = 0
+    return np.sum(x) * FIELD.scale
+
+
+@refused("what is found outside is another object at each reading", X)
+def object_that_is_made_at_each_reading(x):
+    return np.sum(x) * (FIELDS[0] is FIELDS[0])

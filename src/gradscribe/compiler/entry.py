@@ -134,7 +134,11 @@ class Entry:
             if not eval(check, names.namespace, {"a": values}):
                 what = f"`{dependency.path.steps[-1][1]}` is another object at each reading"
                 raise UnsupportedError(what, "read it once, before the call", location)
-        raise AssertionError("a lowering holds for the call that it was made for")
+        raise UnsupportedError(
+            "what is found outside is another object at each reading",
+            "read it once, before the call, and pass it in",
+            location,
+        )
 
     def finder(self, paths: Iterable[AccessPath]) -> Callable[[Values], Values]:
         """The function that finds, for the values of a call, what these paths lead to."""

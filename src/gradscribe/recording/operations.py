@@ -82,9 +82,10 @@ def raise_own(error: GradscribeError, run: Callable[[], Any]) -> None:
 
 
 def _run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    if callee in _PIECES and args and type(args[0]) is RecordedArray:
+    whole = args[0] if args else kwargs.get("filt")
+    if callee in _PIECES and type(whole) is RecordedArray:
         part = callee(*uncovered(args), **uncovered(dict(kwargs)))
-        return getitem(args[0], piece(part, plain(args[0]._present())))
+        return getitem(whole, piece(part, plain(whole._present())))
     primitive = PRIMITIVES.get(callee)
     if primitive is not None and callee not in COMPOSITIONS and callee not in VARIANTS:
         if primitive.adjoint is None and primitive.tangent is None:

@@ -24,7 +24,7 @@ from gradscribe.primitives import interpreter
 from gradscribe.primitives.contract_kinds import parameters
 from gradscribe.primitives.log_calls import goes_through_others, only_shown
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
-from gradscribe.recording import classes, operations, protocol, sums, texts
+from gradscribe.recording import classes, operations, protocol, sums, texts, trials
 from gradscribe.recording.arrays import (
     Memory,
     RecordedArray,
@@ -397,8 +397,11 @@ FUNCTIONS: dict[Any, Callee] = {
             *(np.zeros_like, np.empty_like, np.ones_like),
         )
     },
-    **{function: _as_array(function) for function in (np.asarray, np.asanyarray, *_LAYING_OUT)},
-    np.array: _array,
+    **{
+        function: trials.named_first("a", _as_array(function))
+        for function in (np.asarray, np.asanyarray, *_LAYING_OUT)
+    },
+    np.array: trials.named_first("object", _array),
     np.broadcast_arrays: _broadcast_arrays,
     np.full: _full,
     np.full_like: _full_like,

@@ -65,6 +65,17 @@ def _options(function: Function) -> list[str]:
     return [name for name in names if name == "copy" or name.startswith("overwrite_")]
 
 
+def named_first(name: str, function: Function) -> Function:
+    """A function whose first argument may be given by its name."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not args and name in kwargs:
+            args = (kwargs.pop(name),)
+        return function(*args, **kwargs)
+
+    return call
+
+
 def _is_close(array: Any, other: Any) -> bool:
     if array.dtype.kind not in "fc":
         return bool(np.array_equal(array, other))

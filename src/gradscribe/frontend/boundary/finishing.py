@@ -21,6 +21,7 @@ from gradscribe.frontend.interface import AccessPath, Dependency, KnownContainer
 from gradscribe.frontend.memory import remembered
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import fields_of_c
 from gradscribe.frontend.values.values import FrontendValue, Storage
 from gradscribe.ir.core import Block, Function, Parameter, Value
 from gradscribe.ir.trees import LEAF, Node, Tree, numbers_of
@@ -39,6 +40,7 @@ def lowered(
     given, attributes: the objects in the arguments, as they were at the start.
     """
     remembered.check(lowering)
+    fields_of_c.refuse_shared(lowering)
     tree, yields = result_tree(lowering, result)
     containers = list(changed_containers(lowering))
     captures, own = lowering.outside.captures, len(parameters)

@@ -18,11 +18,11 @@ from gradscribe.frontend.kinds.presence import catches, may_be_missing
 from gradscribe.frontend.memory import outside, scope
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import fields_of_c
 from gradscribe.frontend.structures.class_attributes import (
     MISSING,
     depend_on_class,
     is_data_descriptor,
-    is_property,
     method,
     of_class,
 )
@@ -127,7 +127,14 @@ def depend_on_absence(lowering: Lowering, owner: ObjectRef, name: str) -> None:
 def own_attribute(lowering: Lowering, node: Any, owner: Object, name: str) -> FrontendValue | None:
     """What the object itself holds under a name, or None."""
     cell = cell_of(lowering, owner, name)
+    is_kept_in_c = False
+    if isinstance(owner, ObjectRef) and fields_of_c.is_field(type(owner.target), name):
+        place = lowering.builder.location
+        lowering.outside.read_in_c.setdefault(id(owner.target), (owner.target, place))
+        is_kept_in_c = True
     if cell is not None and cell in lowering.contents:
+        if is_kept_in_c:
+            fields_of_c.refuse_read(lowering, node, name)
         item = resolved(lowering, lowering.items_in(cell)[name])
         if not isinstance(item, Unbound):
             return item
@@ -140,19 +147,10 @@ def own_attribute(lowering: Lowering, node: Any, owner: Object, name: str) -> Fr
         return None
     if not callable(in_class(type(owner.target), name, None)):
         outside.refuse_exposed(lowering, owner)
-    if name not in probe(owner.target, "__dict__", ()) and not _is_field(owner.target, name):
+    own = probe(owner.target, "__dict__", ())
+    if name not in own and not fields_of_c.holds(owner.target, name):
         return None
     return outside.attribute_of_object(lowering, node, owner, name)
-
-
-def _is_field(target: Any, name: str) -> bool:
-    """Whether an object holds this in a way of C's, which its class tells: a slot, a field of a
-    structure of ctypes, an attribute of a class of Cython's."""
-    kind = in_class(type(target), name, None)
-    get, *others = (in_class(type(kind), n, None) for n in ("__get__", "__set__", "__delete__"))
-    if get is None or is_property(kind) or isinstance(get, types.FunctionType):
-        return False
-    return (any(others) or not callable(kind)) and has(target, name)
 
 
 def _finds_attributes(target: Any) -> bool:

@@ -16,6 +16,7 @@ from gradscribe.frontend.memory import aliasing, outside_reach
 from gradscribe.frontend.objects.object_attributes import depend_on_absence, own_attribute
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import fields_of_c
 from gradscribe.frontend.structures.class_attributes import (
     call_descriptor,
     depend_on_class,
@@ -61,6 +62,8 @@ def store(
     kind = in_class(cls, name, None)
     if _stores_in_c(kind):
         outside_reach.note_buffers(lowering, [owner])
+    if isinstance(owner, ObjectRef) and fields_of_c.is_field(cls, name):
+        lowering.outside.stored_in_c[id(owner.target)] = owner.target
     if isinstance(kind, property):
         _call_property(lowering, node, owner, name, kind.fset, "setter", (item,))
         return

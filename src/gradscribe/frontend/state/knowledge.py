@@ -83,6 +83,7 @@ class Outside:
     storage that the function makes itself.
     fields: the attributes of objects from outside that are stored to; owners: where these are.
     beside: the attributes of arguments that are no fields of theirs.
+    read_in_c, stored_in_c: the objects of which fields that are kept in C are read, or stored.
     met: the objects from outside, by identity, with the paths to each. compared: those of which it
     matters which they are.
     closures: the functions from outside that others of the same code may stand for, by identity,
@@ -124,6 +125,8 @@ class Outside:
     owners: dict[Cell, AccessPath] = field(default_factory=dict)
     beside: dict[Storage, frozenset[str]] = field(default_factory=dict)
     met: dict[int, dict[Any, ObjectRef]] = field(default_factory=dict)
+    read_in_c: dict[int, Any] = field(default_factory=dict)
+    stored_in_c: dict[int, Any] = field(default_factory=dict)
     compared: set[int] = field(default_factory=set)
     closures: dict[int, tuple[Any, dict[Any, AccessPath]]] = field(default_factory=dict)
     opened: dict[int, FrontendValue] = field(default_factory=dict)

@@ -3,6 +3,8 @@ function: programs handle that."""
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -99,3 +101,23 @@ def test_an_error_that_depends_on_the_lengths_is_that_of_these() -> None:
     for length in (4, 5, 6, 7):
         x = X[:1].repeat(length)
         assert gradient(x)[-1] == (3.0 if length % 2 == 0 else 2.0)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: enumerate(np.int64(2)),
+        lambda: itertools.pairwise(np.int64(2)),
+        lambda: filter(None, np.float32(2.0)),
+        lambda: functools.partial(range(2), 1),
+    ],
+)
+def test_an_iterator_over_none_is_not_made(make: Callable[[], Any]) -> None:
+    def loss(x: Any) -> Any:
+        try:
+            make()
+        except TypeError:
+            return 2.0 * np.sum(x)
+        return 5.0 * np.sum(x)
+
+    np.testing.assert_array_equal(gs.grad(loss)(X), np.full(6, 2.0))

@@ -17,6 +17,7 @@ from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import iteration_prelude
 from gradscribe.frontend.state.handlers import Handler, ObjectsOf, enter, handles
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.iterations import Range
 from gradscribe.frontend.values.values import (
     DictRef,
     FrontendValue,
@@ -49,7 +50,10 @@ def _partial(
     **named: FrontendValue,
 ) -> PartialOf:
     is_known = isinstance(function, _KNOWN) or is_number(function)
-    if is_known and lowering.call(node, Static(callable), (function,), {}) == Static(False):
+    is_range = isinstance(function, Range)
+    if is_range or (
+        is_known and lowering.call(node, Static(callable), (function,), {}) == Static(False)
+    ):
         lowering.raises(node, TypeError("the first argument must be callable"))
     return PartialOf(function, first, named)
 

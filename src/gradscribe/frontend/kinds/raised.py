@@ -188,7 +188,9 @@ _STAND_INS: dict[type, Callable[[], Any]] = {
 
 def _is_plain(value: Any) -> bool:
     """Whether no items, or items that are known, come of a known object."""
-    return isinstance(value, (str, bytes, range, set, frozenset)) or not _is_iterable(type(value))
+    is_number = isinstance(value, (np.number, np.bool_))  # these classes have a `__getitem__`
+    is_known = is_number or isinstance(value, (str, bytes, range, set, frozenset))
+    return is_known or not _is_iterable(type(value))
 
 
 def _is_iterable(cls: type) -> bool:

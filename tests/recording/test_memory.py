@@ -464,3 +464,18 @@ def test_arrays_in_a_tuple_are_the_columns_of_a_histogram() -> None:
     value, gradient = gs.value_and_grad(loss, compile=False)(np.array([0.3, -0.8, 1.1, 0.55]))
     assert value == 4 * 0.3
     np.testing.assert_array_equal(gradient, [4.0, 0.0, 0.0, 0.0])
+
+
+def test_what_numpy_warns_of_comes_once() -> None:
+    def loss(x: np.ndarray) -> Any:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            np.nanmax(x * np.nan)
+            np.std(x[:1], ddof=1)
+            np.mean(x[:0])
+        return len(caught) * np.sum(x)
+
+    x = np.array([0.5, 1.5])
+    before = list(warnings.filters)
+    assert gs.value_and_grad(loss, compile=False)(x)[0] == loss(x) > 4.0
+    assert list(warnings.filters) == before

@@ -162,3 +162,13 @@ TABLE = {None: 2.0, "a": object()}
 @refused("only numbers and strings are supported as keys here", X)
 def keyed_by_none(x):
     return x[0] * TABLE[None]
+
+
+@refused("`tb_lineno` of a traceback is not supported: generated code raises elsewhere", X)
+def line_of_an_exception(x):
+    try:
+        if x[0] > 0.0:
+            raise ValueError
+    except ValueError as error:
+        return x[0] * error.__traceback__.tb_lineno
+    return x[0]

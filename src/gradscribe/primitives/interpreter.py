@@ -5,10 +5,14 @@ import _thread
 import gc
 import inspect
 import sys
+import traceback
 
 TELLING = (
     *(sys.getrefcount, sys._getframe, sys._current_frames, inspect.currentframe, inspect.stack),
     *(gc.get_referrers, gc.get_referents, gc.get_objects),
+    *(traceback.format_exc, traceback.format_exception, traceback.format_stack),
+    *(traceback.format_tb, traceback.extract_stack, traceback.extract_tb),
+    *(traceback.walk_stack, traceback.walk_tb),
 )
 """What they give is another thing where a function is compiled, or recorded."""
 

@@ -7,8 +7,9 @@ keeps a copy. A result is a value of the run again, and a view where NumPy gives
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -142,7 +143,7 @@ def run_known(
         return _plainly(callee, args, kwargs)
     try:
         derivatives = calls.derivatives_at(callee, tree, named, operands.values)
-        with nullcontext() if given is _NOTHING else np.errstate(all="ignore"):
+        with nullcontext() if given is _NOTHING else _silent():
             out = calls.evaluate(derivatives, operands.values, is_first=True)
     except SourceNotFoundError as error:  # of a function that is an argument
         raise without_rule(callee) from error
@@ -151,6 +152,20 @@ def run_known(
     else:
         found = shown(out[0]) if derivatives.is_leaf else tuple(map(shown, out))
     return map_values(read_only, found) if callee in _READ_ONLY else found
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """While a value is computed that NumPy has computed, and warned of, already. (What has warned
+    where, `warnings.catch_warnings` would forget.)"""
+    nothing = ("ignore", None, Warning, None, 0)
+    filters: Any = warnings.filters
+    filters.insert(0, nothing)
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    finally:
+        filters[:] = [one for one in filters if one is not nothing]
 
 
 def cut(found: Any, given: Any) -> Any:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import NoDerivativeError, UnsupportedError
-from gradscribe.ir.probing import in_class, is_installed, probe
+from gradscribe.ir.probing import in_class, is_installed, is_library_module, probe
 from gradscribe.primitives import interpreter
 from gradscribe.primitives.contract_kinds import parameters
 from gradscribe.primitives.log_calls import goes_through_others, only_shown
@@ -299,7 +299,9 @@ def _refusing(function: Callee) -> Callee:
     """What tells of the interpreter: a library asks it for its own use, as pandas does to warn."""
 
     def refuse(*args: Any, **kwargs: Any) -> Any:
-        if is_installed(sys._getframe(1).f_code.co_filename):
+        caller = sys._getframe(1)
+        is_library = is_library_module(caller.f_globals.get("__name__"))
+        if is_library or is_installed(caller.f_code.co_filename):
             return function(*args, **kwargs)
         raise refused(
             UnsupportedError(

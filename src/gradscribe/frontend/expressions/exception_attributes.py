@@ -30,7 +30,8 @@ def attribute(lowering: Lowering, node: Any, owner: Value, name: str) -> Fronten
     """`owner.name` of an exception."""
     if name == "__traceback__":  # where it was raised, not what it carries
         given = (owner, Static(name))
-        return unknown.emit(lowering, getattr, given, {}, Opaque(), contract=PURE)
+        type_ = Opaque(types.TracebackType)
+        return unknown.emit(lowering, getattr, given, {}, type_, contract=PURE)
     if name in _RAISING:
         lowering.unsupported(
             node,

@@ -14,12 +14,13 @@ import operator
 import os
 import sys
 import time
+import types
 from collections.abc import Mapping
 from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
 
-from gradscribe.errors import CompiledCodeError, UnknownTypeError
+from gradscribe.errors import CompiledCodeError, UnknownTypeError, UnsupportedError
 from gradscribe.frontend.kinds.varying import may_vary
 from gradscribe.frontend.memory import outside_reach, outside_state
 from gradscribe.frontend.opaque import (
@@ -369,6 +370,12 @@ def asked(
 def attribute(lowering: Lowering, owner: Value | ObjectRef, name: str) -> FrontendValue:
     """`owner.name` of an object that is only known at run time, or whose class computes that in a
     way that is not known."""
+    if class_at_run_time(owner) is types.TracebackType:
+        raise UnsupportedError(
+            f"`{name}` of a traceback is not supported: generated code raises elsewhere",
+            "tell the cases apart by the exceptions themselves",
+            lowering.builder.location,
+        )
     return emit(lowering, getattr, (owner, Static(name)), {}, Opaque())
 
 

@@ -479,3 +479,22 @@ def test_what_numpy_warns_of_comes_once() -> None:
     before = list(warnings.filters)
     assert gs.value_and_grad(loss, compile=False)(x)[0] == loss(x) > 4.0
     assert list(warnings.filters) == before
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: warnings.filterwarnings("error", module="__main__"),
+        lambda: warnings.simplefilter("default"),
+        lambda: warnings.simplefilter("once"),
+    ],
+)
+def test_where_warnings_come_from_is_not_asked(ask: Any) -> None:
+    def loss(x: np.ndarray) -> Any:
+        with warnings.catch_warnings(record=True) as caught:
+            ask()
+            np.log(x - 2.0)
+        return (1 + len(caught)) * np.sum(x)
+
+    with pytest.raises(gs.errors.UnsupportedError, match="where warnings come from"):
+        gs.grad(loss, compile=False)(np.array([0.5, 1.5]))

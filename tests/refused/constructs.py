@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from gradscribe.errors import SourceNotFoundError
@@ -172,3 +174,13 @@ def line_of_an_exception(x):
     except ValueError as error:
         return x[0] * error.__traceback__.tb_lineno
     return x[0]
+
+
+@refused(
+    "`filterwarnings` asks where warnings come from, which is not where the program is",
+    X,
+)
+def filter_by_module(x):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", module=__name__)
+        return np.sum(np.log(x))

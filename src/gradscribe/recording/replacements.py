@@ -12,6 +12,7 @@ import functools
 import json
 import math
 import sys
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -19,12 +20,12 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import NoDerivativeError, UnsupportedError
-from gradscribe.ir.probing import in_class, is_installed, is_library_module, probe
+from gradscribe.ir.probing import in_class, probe
 from gradscribe.primitives import interpreter
 from gradscribe.primitives.contract_kinds import parameters
 from gradscribe.primitives.log_calls import goes_through_others, only_shown
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
-from gradscribe.recording import classes, operations, protocol, sums, texts, trials
+from gradscribe.recording import classes, operations, places, protocol, sums, texts, trials
 from gradscribe.recording.arrays import (
     Memory,
     RecordedArray,
@@ -295,24 +296,6 @@ def _variables(function: Callee) -> Callee:
     return variables
 
 
-def _refusing(function: Callee) -> Callee:
-    """What tells of the interpreter: a library asks it for its own use, as pandas does to warn."""
-
-    def refuse(*args: Any, **kwargs: Any) -> Any:
-        caller = sys._getframe(1)
-        is_library = is_library_module(caller.f_globals.get("__name__"))
-        if is_library or is_installed(caller.f_code.co_filename):
-            return function(*args, **kwargs)
-        raise refused(
-            UnsupportedError(
-                f"`{function.__name__}` is not supported: what it gives differs from run to run",
-                "call it outside, and pass the result in",
-            )
-        )
-
-    return refuse
-
-
 def _of_math(function: Callee) -> Callee:
     """A function of `math`."""
     own = f"__{function.__name__}__"  # `__floor__`, and its kind, are asked first
@@ -418,7 +401,8 @@ FUNCTIONS: dict[Any, Callee] = {
     **{f: _plainly(f) for f in (math.isnan, math.isinf, math.isfinite, math.isclose)},
     **{function: _evaluating(function) for function in (eval, exec)},
     **{function: _variables(function) for function in (locals, vars)},
-    **{function: _refusing(function) for function in interpreter.TELLING},
+    **{function: places.refusing(function) for function in interpreter.TELLING},
+    **{f: places.filtering(f) for f in (warnings.filterwarnings, warnings.simplefilter)},
     **{
         function: _reading(function)
         for function in (

@@ -31,6 +31,7 @@ from gradscribe.frontend.opaque import (
     lent_containers,
     shown_calls,
     trial_calls,
+    warning_filters,
     weak_references,
 )
 from gradscribe.frontend.opaque.changed_containers import name_of
@@ -122,6 +123,7 @@ def call(
         return _in_text(lowering, Method(callee.__name__), (Static(text), *arguments), keywords)
     _refuse_by_name(lowering, node, callee, name)
     weak_references.refuse(lowering, node, callee, arguments)
+    warning_filters.refuse(lowering, node, callee, arguments, keywords)
     lowering.outside.show(callee)
     addresses.note(lowering, callee, arguments)
     unused = node is lowering.statement.discarded or callee in shown_calls.TEXTS

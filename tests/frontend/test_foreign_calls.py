@@ -690,3 +690,14 @@ def test_compiled_code_is_not_tried_on_places_that_are_made_up():
         return np.sum(found @ x)
 
     check_refused(swapped, "whose type is not known")
+
+
+def test_numbers_that_are_equal_on_trial_are_two():
+    linalg = pytest.importorskip("scipy.linalg")
+    matrix = np.array([[1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.0, 3.0, 1.0]])
+
+    def program(x):
+        lower, upper = linalg.bandwidth(matrix)
+        return x[0] * lower + x[1] * upper
+
+    np.testing.assert_array_equal(gs.grad(program)(np.ones(2)), [1.0, 0.0])

@@ -12,6 +12,7 @@ import pytest
 import scipy.linalg
 
 import gradscribe as gs
+from gradscribe.recording import operations
 
 ROW = np.array([0.0, 0.0, 1.0, 2.0, 0.0, 3.0, 0.0])
 TABLE = np.arange(1.0, 7.0).reshape(2, 3)
@@ -498,3 +499,23 @@ def test_where_warnings_come_from_is_not_asked(ask: Any) -> None:
 
     with pytest.raises(gs.errors.UnsupportedError, match="where warnings come from"):
         gs.grad(loss, compile=False)(np.array([0.5, 1.5]))
+
+
+def test_a_result_of_another_sign_is_that_which_has_the_derivative(monkeypatch: Any) -> None:
+    own = operations._given
+
+    def flipped(callee: Any, args: Any, kwargs: Any) -> Any:
+        given = own(callee, args, kwargs)
+        return type(given)(*(-item for item in given)) if callee is np.linalg.eigh else given
+
+    monkeypatch.setattr(operations, "_given", flipped)
+    matrix = np.array([[2.0, 0.3], [0.3, 1.0]])
+
+    def loss(x: np.ndarray) -> Any:
+        values, vectors = np.linalg.eigh(matrix + x[0] * np.eye(2)[::-1])
+        return vectors[0, 0] * values[0]
+
+    x = np.array([0.2])
+    value, gradient = gs.value_and_grad(loss, compile=False)(x)
+    np.testing.assert_allclose(value, loss(x))
+    np.testing.assert_allclose(gradient, differences(loss, x), rtol=1e-5)

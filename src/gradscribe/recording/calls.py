@@ -8,7 +8,9 @@ operation on Tensors. Those of the first order run the operation itself and its 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -127,6 +129,20 @@ def evaluate(
             results[position] = Traced(results[position], level, place)
         record = None
     return tuple(results)
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """While a value is computed that NumPy has computed, and warned of, already. (What has warned
+    where, `warnings.catch_warnings` would forget.)"""
+    nothing = ("ignore", None, Warning, None, 0)
+    filters: Any = warnings.filters
+    filters.insert(0, nothing)
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    finally:
+        filters[:] = [one for one in filters if one is not nothing]
 
 
 def _of_its_own(value: Any) -> Any:

@@ -40,6 +40,17 @@ def is_value_of(given: Any, value: Any) -> bool:
     return np.shape(given) == own.shape and np.asarray(given).dtype in (own.dtype, own.real.dtype)
 
 
+def agrees(given: Any, value: Any) -> bool:
+    """Whether two results are the same but for rounding."""
+    given, value = np.asarray(given), np.asarray(value)
+    if given.dtype.kind not in "fc":
+        return bool(np.array_equal(given, value))
+    rtol = float(np.sqrt(np.finfo(given.dtype).eps))
+    finite = np.abs(given[np.isfinite(given)])
+    scale = float(finite.max()) if finite.size else 0.0
+    return np.allclose(given, value, rtol=rtol, atol=rtol * scale, equal_nan=True)
+
+
 def in_order(value: Any, order: Any, like: Any) -> Any:
     """A new value of the run, in the order that NumPy gives a copy of an array. order: as in
     `like.copy(order=…)`."""

@@ -7,9 +7,8 @@ keeps a copy. A result is a value of the run again, and a view where NumPy gives
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,7 @@ from gradscribe.recording.arrays import (
     present,
     shown,
 )
-from gradscribe.recording.layouts import is_value_of, piece, standing_for
+from gradscribe.recording.layouts import agrees, is_value_of, laid_like, piece, standing_for
 from gradscribe.recording.levels import Traced, plain, refused, values_in
 from gradscribe.recording.snapshots import value_of_array
 from gradscribe.recording.trials import Trial
@@ -143,7 +142,7 @@ def run_known(
         return _plainly(callee, args, kwargs)
     try:
         derivatives = calls.derivatives_at(callee, tree, named, operands.values)
-        with nullcontext() if given is _NOTHING else _silent():
+        with nullcontext() if given is _NOTHING else calls.silent():
             out = calls.evaluate(derivatives, operands.values, is_first=True)
     except SourceNotFoundError as error:  # of a function that is an argument
         raise without_rule(callee) from error
@@ -152,20 +151,6 @@ def run_known(
     else:
         found = shown(out[0]) if derivatives.is_leaf else tuple(map(shown, out))
     return map_values(read_only, found) if callee in _READ_ONLY else found
-
-
-@contextmanager
-def _silent() -> Iterator[None]:
-    """While a value is computed that NumPy has computed, and warned of, already. (What has warned
-    where, `warnings.catch_warnings` would forget.)"""
-    nothing = ("ignore", None, Warning, None, 0)
-    filters: Any = warnings.filters
-    filters.insert(0, nothing)
-    try:
-        with np.errstate(all="ignore"):
-            yield
-    finally:
-        filters[:] = [one for one in filters if one is not nothing]
 
 
 def cut(found: Any, given: Any) -> Any:
@@ -423,19 +408,25 @@ def _is_made_of_others(callee: Any) -> bool:
 
 def _in_place_of(callee: Any, given: Any, out: tuple[Any, ...]) -> Any:
     """What a call of a library has given, with the derivatives of what was computed for it. (What
-    depends on the types alone, such as a flag, was not computed.)"""
-    results = list(out)
-
-    def result(value: Any) -> Any:
-        if not results or not is_value_of(value, plain(results[0])):
-            return shown(value)
-        computed = _real_as(value, results.pop(0))
-        return shown(standing_for(value, computed))
-
-    found = map_values(result, given)
+    depends on the types alone, such as a flag, was not computed.) Where these are not the same but
+    for rounding, as singular vectors of the other sign, it is what was computed."""
+    results, computed = list(out), list[Any]()
+    for value in values_in(given):
+        fits = bool(results) and is_value_of(value, plain(results[0]))
+        computed.append(_real_as(value, results.pop(0)) if fits else None)
     if results:
         raise without_rule(callee)
-    return found
+    pairs = zip(values_in(given), computed, strict=True)
+    is_same = all(one is None or agrees(value, plain(one)) for value, one in pairs)
+    following = iter(computed)
+
+    def result(value: Any) -> Any:
+        one = next(following)
+        if one is None:
+            return shown(value)
+        return shown(standing_for(value, one) if is_same else laid_like(one, value))
+
+    return map_values(result, given)
 
 
 def _real_as(value: Any, computed: Any) -> Any:

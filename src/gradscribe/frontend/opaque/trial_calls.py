@@ -131,6 +131,8 @@ def _raised(
 _MOST_ITEMS = 4096
 """Functions of arrays that have more take too long to be called when a program is compiled."""
 
+_PLAIN = (*CONSTANTS, type, np.dtype, types.NoneType, types.EllipsisType)
+
 _FILLS: tuple[Callable[[Any], Any], ...] = (
     np.ones,
     np.zeros,
@@ -143,7 +145,7 @@ def _filled(
     lowering: Lowering, item: FrontendValue, length: Length, fill: Callable[[Any], Any]
 ) -> Any:
     """A value of the same type, of these numbers where they are not known."""
-    if isinstance(item, Static) and isinstance(item.value, (*CONSTANTS, slice, type, np.dtype)):
+    if isinstance(item, Static) and isinstance(item.value, _PLAIN):
         return item.value
     items = known_items(lowering, item)
     if items is not None:
@@ -211,12 +213,18 @@ def made(lowering: Lowering, result: FrontendValue, tried: Any) -> FrontendValue
     """A result, with names for its items as the one on trial has them, which may stand for it."""
     _remember(lowering, result, tried)
     if isinstance(result, TupleOf):
-        firsts = [next(n for n, one in enumerate(tried) if one is each) for each in tried]
-        result = TupleOf(tuple(result.items[n] for n in firsts), result.cls)
+        result = TupleOf(tuple(result.items[n] for n in _places(tried)), result.cls)
         fields = probe(type(tried), "_fields")
         if isinstance(fields, tuple) and len(fields) == len(result.items):
             return TupleOf(result.items, type(tried))
     return result
+
+
+def _places(items: tuple[Any, ...]) -> list[int]:
+    """For each item, its place; for an array that is there before, the first of its places. (Equal
+    numbers may be one object here, and others in a call.)"""
+    ids = [id(item) if isinstance(item, np.ndarray) else n for n, item in enumerate(items)]
+    return list(map(ids.index, ids))
 
 
 def _remember(lowering: Lowering, result: FrontendValue, tried: Any) -> None:

@@ -79,5 +79,5 @@ def _memory(target: Any) -> Any:
     """The memory of an object, as an array; None where it does not show it."""
     try:
         return np.asarray(memoryview(target).cast("B"))
-    except TypeError:
+    except (TypeError, ValueError, BufferError):
         return None

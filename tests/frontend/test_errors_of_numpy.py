@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.fft
 import scipy.integrate
 import scipy.stats
 
@@ -75,6 +76,9 @@ def test_what_numpy_does_not_take_is_handled_as_in_python(number: int) -> None:
         lambda x: np.linalg.tensorsolve(np.eye(6).reshape(2, 3, 6), x.reshape(2, 3)),
         lambda x: np.digitize(x, [2.0, 1.0, 0.0]),
         lambda x: np.histogram(x, [0.0, 1.0, 1.0]),
+        lambda x: np.fft.ifftn([x, x]),
+        lambda x: scipy.fft.dctn([x, x]),
+        lambda x: np.fft.hfft([x[0], x[1]]),
     ],
 )
 def test_what_numpy_takes_of_these_lengths_does_not_raise(call: Callable[[Any], Any]) -> None:

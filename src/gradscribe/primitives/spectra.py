@@ -113,7 +113,7 @@ def irfft(out, a, n=None, axis=-1, norm=None, *, d_out):
 
 @composition(np.fft.hfft)
 def hfft(a, n=None, axis=-1, norm=None):
-    length = 2 * (a.shape[axis] - 1) if n is None else n
+    length = 2 * (np.shape(a)[axis] - 1) if n is None else n
     return np.fft.irfft(np.conjugate(a), length, axis, _dual(norm))
 
 
@@ -128,7 +128,7 @@ def ihfft(a, n=None, axis=-1, norm=None):
 def _lengths_and_axes(a, s, axes):
     """For each axis, in order: the length (None: its own) and the axis."""
     if axes is None:
-        axes = tuple(range(a.ndim) if s is None else range(-len(s), 0))
+        axes = tuple(range(np.ndim(a)) if s is None else range(-len(s), 0))
     lengths = [None] * len(axes) if s is None else s
     return list(zip(lengths, axes, strict=True))
 

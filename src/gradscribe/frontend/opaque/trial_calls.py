@@ -161,7 +161,9 @@ def _filled(
         raise NoSampleError
     values = np.abs(fill(shape)) if np.dtype(type_.dtype).kind == "u" else fill(shape)
     values = values.astype(type_.dtype)
-    return values.item() if isinstance(type_, Scalar) else values
+    if isinstance(type_, Array):
+        return values
+    return values.item() if type_.weak else values[()]
 
 
 def _is_of_python(callee: Any) -> bool:

@@ -88,7 +88,7 @@ def idst(out, x, type=2, n=None, axis=-1, norm=None, *, d_out):
 
 def _along(transform, x, type, s, axes, norm):
     if axes is None:
-        axes = tuple(range(x.ndim))
+        axes = tuple(range(np.ndim(x)))
     for i, axis in enumerate(axes):
         x = transform(x, type, None if s is None else s[i], axis, norm)
     return x

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import ctypes
 import struct
 
 import numpy as np
@@ -204,6 +205,20 @@ def read_only_array(x, y):
 def array_given_twice(x, y):
     x[0] = 1.0
     return np.sum(x * y)
+
+
+POINT = (ctypes.c_double * 2)(1.0, 2.0)
+
+
+@refused(
+    "`x` may share memory with `POINT`, which is read or changed by code that is not compiled",
+    np.frombuffer(POINT),
+    VECTOR,
+    kind=AliasingError,
+)
+def array_in_memory_of_ctypes(x, y):
+    x[0] = 1.0
+    return np.sum(y) * POINT[0]
 
 
 @refused("`rows` is stored to, and two of its items share memory", [VECTOR] * 2, kind=AliasingError)

@@ -789,7 +789,6 @@ class Field(ctypes.Structure):
 
 
 FIELD = Field(1, 2.0)
-SEEN = np.frombuffer(FIELD, dtype=np.uint8)
 FIELDS = (Field * 2)()
 
 
@@ -799,10 +798,17 @@ def field_that_was_stored(x):
     return np.sum(x) * FIELD.count
 
 
-@refused("fields of a Field are read, and its memory is stored to under another name", X)
+class Either(ctypes.Union):
+    _fields_ = [("count", ctypes.c_uint8), ("scale", ctypes.c_double)]
+
+
+EITHER = Either(1)
+
+
+@refused("fields of a Either are read, and its memory is stored to under another name", X)
 def field_with_another_name(x):
-    SEEN[8:] = 0
-    return np.sum(x) * FIELD.scale
+    EITHER.count = 3
+    return np.sum(x) * EITHER.scale
 
 
 @refused("what is found outside is another object at each reading", X)

@@ -103,7 +103,7 @@ def gradient_of_an_integer():
 
 
 @refused_when_run(
-    "an array that is differentiated is stored to under another name, outside of the function's "
+    "an array among the arguments is stored to under another name, outside of the function's "
     "arguments",
     AliasingError,
 )
@@ -115,6 +115,20 @@ def argument_stored_to_under_its_outside_name():
         return np.sum(x * x)
 
     as_it_is(added)(total)
+
+
+@refused_when_run(
+    "an argument is stored to, and its memory is that of an object of the class `bytearray`",
+    AliasingError,
+)
+def argument_in_memory_of_another_object():
+    memory = bytearray(16)
+
+    def scaled(x, y):
+        y[0] = 1.0
+        return np.sum(x * y) + memory[1]
+
+    as_it_is(scaled)(VECTOR[:2], np.frombuffer(memory))
 
 
 _of_a_dict = gs.primitive(lambda table: table["a"] * 2.0)

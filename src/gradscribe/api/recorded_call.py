@@ -164,6 +164,8 @@ class _Call:
         if write_back is not None:
             write_back.check(values)
             given = self._before_changes(values, leaves)
+        elif self._primal.lowered.shown:
+            self._primal.check_changed(values, leaves)
         new = self._record(given, leaves)
         if not all(isinstance(new[position], _CONSTANT) for position in self._unknown):
             refuse_opaque(self._primal.lowered.effectful, frozenset(self._active))

@@ -19,7 +19,12 @@ from gradscribe.compiler.leaves import Layout, builder, container_expressions, f
 from gradscribe.compiler.partly import compiled_as_a_whole
 from gradscribe.compiler.signatures import ArgumentTypes, Binder, bound, parameter_location
 from gradscribe.compiler.specialization import Specialization
-from gradscribe.compiler.stored import refuse_overlap, refuse_read_only, refuse_twice
+from gradscribe.compiler.stored import (
+    refuse_overlap,
+    refuse_read_only,
+    refuse_shown,
+    refuse_twice,
+)
 from gradscribe.compiler.surroundings import package
 from gradscribe.compiler.variadic import called_by
 from gradscribe.errors import ArgumentError, GradscribeError
@@ -175,7 +180,7 @@ class Primal:
     @property
     def changes_inputs(self) -> bool:
         """Whether there is something to check (`check_changed`) at each call."""
-        return self.lowered.stores or self.changes_containers
+        return bool(self.lowered.stores or self.changes_containers or self.lowered.shown)
 
     def check_changed(self, values: Values, leaves: Sequence[Any]) -> None:
         """Refuse a call where what is changed is read-only, shares memory with something else, or
@@ -185,6 +190,9 @@ class Primal:
             refuse_overlap(self.leaf_names, leaves, self.lowered)
             if self.changes_containers:
                 refuse_twice(self.name, self._find_containers(values))
+            if self.lowered.shown:
+                found = self._find_shown(values)
+                refuse_shown(self.leaf_names, leaves, self.lowered, found)
         except GradscribeError as error:
             error.location = self.location
             error.way_out = ""  # it is the call that is refused
@@ -206,6 +214,11 @@ class Primal:
         trees = enumerate(typed.tree for typed in self.arguments)
         found = (e for number, tree in trees for e in container_expressions(tree, argument(number)))
         return getter(found)
+
+    @cached_property
+    def _find_shown(self) -> Callable[[Values], Values]:
+        """Finds the objects in whose memory nothing of a call may be."""
+        return self.finder(shown.path for shown in self.lowered.shown)
 
     @cached_property
     def build_result(self) -> Callable[[Sequence[Any]], Any]:

@@ -16,6 +16,7 @@ import numpy as np
 from gradscribe.compiler.keys import array_of
 from gradscribe.errors import AliasingError, ReadOnlyError
 from gradscribe.frontend.interface import Lowered
+from gradscribe.frontend.memory.outside_memory import Memory
 from gradscribe.ir.overlaps import Position, extents, root_of, share_memory
 
 
@@ -52,6 +53,23 @@ def refuse_overlap(names: Sequence[str], leaves: Sequence[Any], lowered: Lowered
             f"`{names[target]}` is stored to, and shares memory with `{names[other]}`",
             "pass a copy of one of them",
         )
+
+
+def refuse_shown(
+    names: Sequence[str], leaves: Sequence[Any], lowered: Lowered, found: Sequence[Any]
+) -> None:
+    """Refuse a call in which an argument shares memory with an object from outside that code which
+    is not read may read where the argument is stored to, or may write to. found: these objects."""
+    stored = {*lowered.stored, *lowered.unclear}
+    for shown, target in zip(lowered.shown, found, strict=True):
+        for leaf in range(len(leaves)) if shown.is_written else stored:
+            arrays = [p for p in _pieces(leaves[leaf]) if isinstance(p, np.ndarray)]
+            if arrays and Memory(arrays).is_shown_by(target):
+                raise AliasingError(
+                    f"`{names[leaf]}` may share memory with `{shown.name}`, which is read or "
+                    "changed by code that is not compiled",
+                    "pass a copy of it",
+                )
 
 
 def refuse_twice(name: str, containers: Sequence[Any]) -> None:

@@ -249,6 +249,16 @@ class KnownContainer:
     owner: AccessPath
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An object whose memory code that is not read may read, or write to, if is_written. path:
+    where it is found at each call."""
+
+    name: str
+    path: AccessPath
+    is_written: bool
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Lowered:
     """The frontend's result.
@@ -271,7 +281,8 @@ class Lowered:
         dicts from outside that are stored elsewhere, too. placed: the leaves that are put in
         containers from outside themselves; grown: containers that are but added to. changes_moved:
         whether an item of a list from outside is stored to, and may be at another place of that
-        afterwards, or at none.
+        afterwards, or at none. shown: the objects from outside, with whose memory that of an array
+        must have nothing in common, if the array is stored to, or the object written.
     """
 
     function: Function
@@ -295,6 +306,7 @@ class Lowered:
     placed: tuple[int, ...] = ()
     grown: frozenset[int] = frozenset()
     changes_moved: bool = False
+    shown: tuple[Shown, ...] = ()
 
     @property
     def stores(self) -> bool:

@@ -4,6 +4,7 @@ lie in memory as the arrays do."""
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -39,6 +40,22 @@ def root_of(array: Array) -> Array:
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
+
+
+def owner_of_memory(array: Any) -> Any:
+    """The object that an array has its memory from, if it is no array, and others hold it, too."""
+    if not isinstance(array, np.ndarray):
+        return None
+    owner = root_of(array).base
+    if owner is None:
+        return None
+    if isinstance(owner, memoryview):
+        owner = owner.obj
+    return owner if sys.getrefcount(owner) > _ALONE else None
+
+
+_ALONE = 3
+"""The references to an object that an array alone holds: that, a variable and an argument."""
 
 
 def extents(array: Array) -> Iterator[tuple[Position, Position]]:

@@ -19,7 +19,7 @@ from gradscribe.compiler.given_leaves import converted, leaves_in, shape_error
 from gradscribe.compiler.leaves import zero_like
 from gradscribe.errors import AliasingError, ArgumentError, GradscribeError
 from gradscribe.ir.held import HOLD_NOTHING, reached
-from gradscribe.ir.overlaps import copied, copied_together, share_memory
+from gradscribe.ir.overlaps import copied, copied_together, owner_of_memory, share_memory
 from gradscribe.ir.probing import is_a
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.primitives.argument_trees import is_same
@@ -65,6 +65,8 @@ class Point:
         self.leaves: list[Any] = []
         self.active: list[int] = []
         self._read_only: list[int] = []
+        self._before: dict[int, Any] = {}
+        self._given: list[Any] = []
         for number, arg in enumerate(args):
             tree, leaves = flatten(arg, is_recorded)
             chosen = True if active is None else active[number]
@@ -94,20 +96,34 @@ class Point:
             key: leaf if is_recorded(leaf) else shown(leaf) for key, leaf in overlapping.items()
         }
         refuse_stores(known.values())
-        return self.nested([known.get(id(leaf), leaf) for leaf in leaves])
+        self._given = [known.get(id(leaf), leaf) for leaf in leaves]
+        others = ((i, leaf) for i, leaf in enumerate(self.leaves) if i not in traced)
+        self._before = {i: copied(leaf) for i, leaf in others if type(leaf) is np.ndarray}
+        return self.nested(self._given)
 
     def inputs(self) -> dict[int, Any]:
         """The active leaves, as values that nobody changes: copies of the caller's arrays."""
         own = ((i, self.leaves[i]) for i in self.active)
         return {i: copied(x) if is_a(x, np.ndarray) else x for i, x in own}
 
-    def refuse_changed(self, inputs: Mapping[int, Any]) -> None:
-        """Refuse a run that has changed an active array of the caller's, under another name."""
-        for i, before in inputs.items():
+    def refuse_changed(self, inputs: dict[int, Any]) -> None:
+        """Refuse a run that has changed an array of the caller's under another name, or one in
+        memory of another object, where others find what was there before.
+
+        inputs: the active leaves, as they were.
+        """
+        for i, before in (inputs | self._before).items():
             if not is_same(before, self.leaves[i]):
                 raise AliasingError(
-                    "an array that is differentiated is stored to under another name, outside of "
-                    "the function's arguments",
+                    "an array among the arguments is stored to under another name, outside of the "
+                    "function's arguments",
+                    "pass a copy of it",
+                )
+            owner = owner_of_memory(self.leaves[i])
+            if owner is not None and not is_same(before, plain(present(self._given[i]))):
+                raise AliasingError(
+                    "an argument is stored to, and its memory is that of an object of the class "
+                    f"`{type(owner).__name__}`",
                     "pass a copy of it",
                 )
 

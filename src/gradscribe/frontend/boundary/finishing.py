@@ -17,7 +17,13 @@ from gradscribe.frontend.boundary.effects import (
     given_by,
 )
 from gradscribe.frontend.boundary.results import result_tree
-from gradscribe.frontend.interface import AccessPath, Dependency, KnownContainer, Lowered
+from gradscribe.frontend.interface import (
+    AccessPath,
+    Dependency,
+    KnownContainer,
+    Lowered,
+    Shown,
+)
 from gradscribe.frontend.memory import remembered
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.lowering import Lowering
@@ -78,6 +84,7 @@ def lowered(
         tuple(_placed(lowering, values)),
         frozenset(n for n, leaf in enumerate(values) if lowering.outside.only_grown.get(leaf)),
         moved_items.are_changed(lowering),
+        tuple(_shown(lowering)),
     )
 
 
@@ -96,6 +103,15 @@ def _tell_apart(lowering: Lowering, changed: set[int]) -> None:
             if other.path is not path and type(held) is type(objects[number]):
                 key = ("other", path.place, other.path.place)
                 outside.dependencies[key] = Dependency(other.path, path, "other")
+
+
+def _shown(lowering: Lowering) -> Iterator[Shown]:
+    """What has to be asked at each call of the objects that unread code is given."""
+    stores = bool(lowering.changes.stored)
+    for number, (_, name, path) in lowering.outside.shown.items():
+        is_written = number in lowering.outside.written
+        if stores or is_written:
+            yield Shown(name, path, is_written)
 
 
 def _placed(lowering: Lowering, leaves: Sequence[Value]) -> Iterator[int]:

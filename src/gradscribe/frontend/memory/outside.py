@@ -281,7 +281,7 @@ def attribute_of_object(
     kind = in_class(type(owner.target), name)
     is_held = kind is not None or name in (probe(owner.target, "__dict__") or ())
     if isinstance(kind, types.GetSetDescriptorType) or not is_held:  # it is computed in C
-        lowering.outside.show(owner.target, owner.name)
+        lowering.outside.show(owner.target, owner.name, owner.path)
     return external(lowering, getattr(owner.target, name), path, name_along(lowering, path))
 
 
@@ -317,7 +317,7 @@ def item_of_object(lowering: Lowering, node: Any, owner: ObjectRef, key: Any) ->
     refuse_exposed(lowering, owner)
     lowering.outside.meet(owner)
     if not isinstance(owner.target, (list, tuple, dict)):
-        lowering.outside.show(owner.target, owner.name)
+        lowering.outside.show(owner.target, owner.name, owner.path)
     elif not isinstance(in_class(type(owner.target), "__getitem__"), _OF_C):
         _refuse_redefined(lowering, owner.target, owner.name)
     try:

@@ -46,7 +46,7 @@ def refuse_shown(lowering: Lowering) -> None:
     read = found.memory | {storage: ref.target for storage, ref in found.containers.items()}
     changed = [held for storage, held in read.items() if _is_changed(lowering, storage)]
     memory, all_memory = Memory(changed), Memory(read.values())
-    for number, (target, name) in found.shown.items():
+    for number, (target, name, _) in found.shown.items():
         is_written = number in found.written
         if memory.is_shown_by(target) or (is_written and all_memory.is_shown_by(target)):
             outside.refuse_changed(lowering, name)

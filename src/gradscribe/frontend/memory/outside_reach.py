@@ -160,8 +160,7 @@ def note_buffers(lowering: Lowering, items: Sequence[FrontendValue]) -> None:
     for item in items:
         if not isinstance(item, ObjectRef) or isinstance(item.target, np.ndarray):
             continue
-        lowering.outside.show(item.target, item.name)
-        lowering.outside.written.add(id(item.target))
+        lowering.outside.show(item.target, item.name, item.path, written=True)
         memory = outside.memory_of(item.target)
         if any(outside.memory_of(array) is memory for array in lowering.outside.found.values()):
             outside.refuse_changed(lowering, item.name or type(item.target).__name__)

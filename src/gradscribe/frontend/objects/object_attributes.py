@@ -131,6 +131,7 @@ def own_attribute(lowering: Lowering, node: Any, owner: Object, name: str) -> Fr
     if isinstance(owner, ObjectRef) and fields_of_c.is_field(type(owner.target), name):
         place = lowering.builder.location
         lowering.outside.read_in_c.setdefault(id(owner.target), (owner.target, place))
+        lowering.outside.show(owner.target, owner.name, owner.path)
         is_kept_in_c = True
     if cell is not None and cell in lowering.contents:
         if is_kept_in_c:

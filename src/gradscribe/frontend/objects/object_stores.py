@@ -64,6 +64,7 @@ def store(
         outside_reach.note_buffers(lowering, [owner])
     if isinstance(owner, ObjectRef) and fields_of_c.is_field(cls, name):
         lowering.outside.stored_in_c[id(owner.target)] = owner.target
+        lowering.outside.show(owner.target, owner.name, owner.path, written=True)
     if isinstance(kind, property):
         _call_property(lowering, node, owner, name, kind.fset, "setter", (item,))
         return

@@ -27,8 +27,7 @@ def note(lowering: Lowering, callee: Any, arguments: Sequence[FrontendValue]) ->
     """Note what a call may lead to by the numbers that it is given."""
     if any(map(_is_given, _taken(callee, arguments))):
         anywhere = ctypes.c_void_p(1)
-        lowering.outside.show(anywhere, "the memory at an address")
-        lowering.outside.written.add(id(anywhere))
+        lowering.outside.show(anywhere, "the memory at an address", written=True)
 
 
 def _taken(callee: Any, arguments: Sequence[FrontendValue]) -> Iterator[FrontendValue]:

@@ -16,6 +16,7 @@ from gradscribe.frontend.state.carried_entry import Path as PartPath
 from gradscribe.frontend.state.entries import Enclosing
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.values.values import (
+    PLAIN_NUMBERS,
     Cell,
     FrontendValue,
     Held,
@@ -97,8 +98,8 @@ class Outside:
     only_grown: of the objects among them, whether they are but added to.
     originals: the leaves that arrays and lists among them are; placed: of those that the program
     has put in containers from outside.
-    shown: the objects that unread code is given, with their names, by identity; written: those to
-    which it may write.
+    shown: the objects whose memory code that is not read is given, with their names and where they
+    are found, by identity; written: those to which it may write.
     reaching: the functions from outside that unread code was given (see `outside_reach`); reached:
     the objects that these may change; noted: those of which that has been found; rebound: the
     places of variables that they assign; renewed: the names of attributes that they store, or
@@ -134,7 +135,7 @@ class Outside:
     exposed: set[int] = field(default_factory=set)
     found: dict[int, Any] = field(default_factory=dict)
     memory: dict[Storage, Any] = field(default_factory=dict)
-    shown: dict[int, tuple[Any, str]] = field(default_factory=dict)
+    shown: dict[int, tuple[Any, str, AccessPath]] = field(default_factory=dict)
     written: set[int] = field(default_factory=set)
     reaching: dict[int, Any] = field(default_factory=dict)
     reached: dict[int, Any] = field(default_factory=dict)
@@ -161,10 +162,16 @@ class Outside:
         reached = {storage, *storage.reached}
         return any(one.serial < self.first or one in self.entered for one in reached)
 
-    def show(self, target: Any, name: str = "") -> None:
-        """Note what unread code is given."""
+    def show(
+        self, target: Any, name: str = "", path: AccessPath | None = None, *, written: bool = False
+    ) -> None:
+        """Note what unread code is given (None as its path: this very object, at each call)."""
+        if isinstance(target, (*PLAIN_NUMBERS, str, bytes)):
+            return
         found = name or probe(target, "__name__") or type(target).__name__
-        self.shown[id(target)] = target, str(found)
+        self.shown[id(target)] = target, str(found), path or AccessPath(target)
+        if written:
+            self.written.add(id(target))
 
     def meet(self, ref: ObjectRef, *, compared: bool = False) -> None:
         """Note where an object was found, and whether it matters which one it is."""

@@ -47,19 +47,14 @@ def refuse_read(lowering: Lowering, node: Any, name: str) -> NoReturn:
 
 def refuse_shared(lowering: Lowering) -> None:
     """Refuse a function that reads fields of an object in whose memory it stores under another
-    name: in an array, in an object that another one points to, in another member of a union."""
+    name: in an object that another one points to, in another member of a union. (In an array: see
+    `outside_memory`.)"""
     outside = lowering.outside
-    arrays = [
-        array
-        for storage, array in outside.memory.items()
-        if storage in lowering.changes.stored and isinstance(array, np.ndarray)
-    ]
     for target, location in outside.read_in_c.values():
         own = _memory(target)
         if own is None:
             continue
-        others = [*arrays, *outside.stored_in_c.values()]
-        if any(_is_seen(target, own, other) for other in others):
+        if any(_is_seen(target, own, other) for other in outside.stored_in_c.values()):
             raise UnsupportedError(
                 f"fields of a {type(target).__name__} are read, and its memory is stored to under "
                 "another name",
@@ -71,7 +66,7 @@ def refuse_shared(lowering: Lowering) -> None:
 def _is_seen(target: Any, own: Any, other: Any) -> bool:
     if other is target:
         return isinstance(target, ctypes.Union) or hasattr(target, "_anonymous_")
-    memory = other if isinstance(other, np.ndarray) else _memory(other)
+    memory = _memory(other)
     return memory is not None and np.may_share_memory(own, memory)
 
 

@@ -128,7 +128,7 @@ def captured_object(lowering: Lowering, item: ObjectRef) -> Any:
     if any(key[0] == id(item.target) for key in lowering.outside.fields):
         outside.refuse_changed(lowering, item.name or type(item.target).__name__)
     depend(lowering, item.path, type(item.target), "class")
-    lowering.outside.show(item.target, item.name)
+    lowering.outside.show(item.target, item.name, item.path)
     name = outside.name_along(lowering, item.path) or type(item.target).__name__.lower()
     if isinstance(item.path.root, int) and not item.path.steps:
         name += "_"

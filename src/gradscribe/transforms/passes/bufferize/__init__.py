@@ -86,14 +86,30 @@ def _without_left(function: Function) -> tuple[Function, frozenset[int]]:
 def _place_copies(function: Function, live: Liveness) -> Aliasing:
     """The alias relation with the copies that are needed.
 
-    What must be copied inside a loop even if the loop starts from fresh arrays is found
-    first; then what loops start from; the last relation assumes nothing, so it decides.
+    Mostly none are, which one relation tells. Otherwise what must be copied inside a loop even if
+    the loop starts from fresh arrays is found first; then what loops start from; the last relation
+    assumes nothing, so it decides.
     """
     copies = Copies()
+    plain = Aliasing(function, live, copies, _abandon)
+    if not plain.abandoned:
+        return plain
     decide = partial(_decide, possibly_undefined(function), _lent(function))
     if any(operation.primitive is LOOP for operation in walk(function.body)):
         copies = _settle(function, live, copies, decide, clean_inits=True).copies
     return _settle(function, live, copies, decide, clean_inits=False)
+
+
+def _abandon(
+    aliasing: Aliasing,
+    operation: Operation,
+    number: int,
+    buffer: Buffer,
+    live: frozenset[Value],
+) -> None:
+    """Leave a relation in which something is to be copied."""
+    if aliasing.conflicts(buffer, live):
+        aliasing.decide(Copies(), final=True)
 
 
 def _settle(

@@ -142,7 +142,9 @@ def made_a_tuple(x):
     [converted, by_a_pointer, by_another_object, by_an_array, by_another_member, made_a_tuple],
 )
 def test_what_c_may_change_is_not_read_after_a_store(program: Any) -> None:
-    with pytest.raises(gs.errors.UnsupportedError, match=r"kept in C|another name|read and changed"):
+    with pytest.raises(
+        gs.errors.UnsupportedError, match=r"kept in C|another name|read and changed"
+    ):
         gs.grad(program)(X)
     for compile in (False, "auto"):
         SMALL.scale, EITHER.number, ERROR.args = 1.5, 1.0, (1,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import ctypes
+import dataclasses
 import struct
 
 import numpy as np
@@ -205,6 +206,24 @@ def read_only_array(x, y):
 def array_given_twice(x, y):
     x[0] = 1.0
     return np.sum(x * y)
+
+
+@dataclasses.dataclass
+class Settings:
+    rate: float
+
+
+SETTINGS = Settings(0.5)
+
+
+@refused(
+    "an object is found under two names, of which one is an argument",
+    VECTOR,
+    SETTINGS,
+    kind=AliasingError,
+)
+def object_from_outside_as_an_argument(x, settings):
+    return np.sum(x) if settings is SETTINGS else x[0]
 
 
 POINT = (ctypes.c_double * 2)(1.0, 2.0)

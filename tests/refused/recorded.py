@@ -118,7 +118,8 @@ def argument_stored_to_under_its_outside_name():
 
 
 @refused_when_run(
-    "an argument is stored to, and its memory is that of an object of the class `bytearray`",
+    "an argument is stored to that the function may read by another name, too (as part of a "
+    "`bytearray`)",
     AliasingError,
 )
 def argument_in_memory_of_another_object():
@@ -129,6 +130,21 @@ def argument_in_memory_of_another_object():
         return np.sum(x * y) + memory[1]
 
     as_it_is(scaled)(VECTOR[:2], np.frombuffer(memory))
+
+
+NAMES = [1.0, 2.0]
+
+
+@refused_when_run(
+    "the function asks by `is` which object something is, and finds an argument by another name, "
+    "too, of which it is given a copy",
+    AliasingError,
+)
+def argument_compared_with_what_is_outside():
+    def compared(x, names):
+        return np.sum(x) if names is NAMES else x[0]
+
+    as_it_is(compared)(VECTOR, NAMES)
 
 
 _of_a_dict = gs.primitive(lambda table: table["a"] * 2.0)

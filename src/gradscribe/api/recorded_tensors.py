@@ -14,7 +14,7 @@ from gradscribe.compiler.leaves import unwrapped
 from gradscribe.errors import AliasingError
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.primitives.argument_trees import content, is_same
-from gradscribe.recording import runs
+from gradscribe.recording import arguments, runs
 from gradscribe.recording.arrays import is_recorded, present, shown
 from gradscribe.recording.callees import callee_of
 from gradscribe.recording.levels import KEEPS_NOTHING, OF_TENSORS, is_differentiable, plain
@@ -42,12 +42,12 @@ def call_on_tensors(
     arrays_of = list(map(unwrapped, leaves))
 
     def on_arrays(*arrays: Any) -> Any:
-        copies = runs.Copies(arrays_of, places, are_apart=True)
+        copies = arguments.Copies(arrays_of, places, are_apart=True)
         seen = {id(value): shown(copies.of(value)) for value in arrays_of}
         values = [seen[id(value)] for value in arrays_of]
         for place, array in zip(places, arrays, strict=True):
             values[place] = array
-        runs.refuse_stores(values[number] for number in copies.overlapping)
+        arguments.refuse_stores(values[number] for number in copies.overlapping)
         remaining = iter(values)
         given = [unflatten(tree, remaining) for tree in trees]
         named = dict(zip(keywords, given[len(args) :], strict=True))
@@ -101,7 +101,7 @@ class _Recorded(Function):
         ctx.save_for_backward(*tensors)
         before = KEEPS_NOTHING.set(True)
         try:
-            run = runs.Run(call.function, runs.Point(list(map(unwrapped, tensors))), {})
+            run = runs.Run(call.function, arguments.Point(list(map(unwrapped, tensors))), {})
         finally:
             KEEPS_NOTHING.reset(before)
         _, leaves = flatten(run.result())

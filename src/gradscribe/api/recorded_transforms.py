@@ -13,6 +13,7 @@ from gradscribe.errors import ArgumentError, NonScalarError, NotSpecializedError
 from gradscribe.ir.probing import probe
 from gradscribe.ir.trees import node_of
 from gradscribe.recording import jacobians, runs
+from gradscribe.recording.arguments import Point
 from gradscribe.recording.arrays import present
 from gradscribe.recording.levels import is_differentiable, plain
 from gradscribe.tracebacks import shortened
@@ -155,7 +156,7 @@ def positional(
 def chosen(function: Callable[..., Any], numbers: Sequence[int], args: Sequence[Any]) -> list[bool]:
     """For each argument whether it is differentiated, which it must have something for."""
     for number in numbers:
-        if not any(is_differentiable(plain(leaf)) for leaf in runs.Point([args[number]]).leaves):
+        if not any(is_differentiable(plain(leaf)) for leaf in Point([args[number]]).leaves):
             name = probe(function, "__name__", "function")
             raise ArgumentError(
                 f"there is nothing to differentiate in argument {number} of `{name}`, of type "

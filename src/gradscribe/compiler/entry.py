@@ -19,7 +19,7 @@ from gradscribe.compiler import item_texts
 from gradscribe.compiler.item_texts import item_text, key_text
 from gradscribe.compiler.keys import Key, contents_of, items_key, key_of, lies_in_order
 from gradscribe.compiler.outside_state import OutsideState
-from gradscribe.errors import UnsupportedError
+from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.frontend.interface import STATE, AccessPath, Capture, Dependency, Step
 from gradscribe.ir.affine import Affine, Source, Symbol
 from gradscribe.ir.alike import is_alike
@@ -132,6 +132,12 @@ class Entry:
         for dependency in self.dependencies:
             check = _CHECKS[dependency.kind](names, dependency)
             if not eval(check, names.namespace, {"a": values}):
+                if dependency.kind == "other":
+                    raise AliasingError(
+                        "an object is found under two names, of which one is an argument",
+                        "pass a copy of it",
+                        location,
+                    )
                 what = f"`{dependency.path.steps[-1][1]}` is another object at each reading"
                 raise UnsupportedError(what, "read it once, before the call", location)
         raise UnsupportedError(

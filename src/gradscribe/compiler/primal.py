@@ -5,14 +5,14 @@ A `Primal` holds for argument types, and for what its `Entry` says beyond them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from types import FunctionType
 from typing import Any
 
 from gradscribe import frontend
 from gradscribe.compiler.derivatives import Derivatives, of_flat
-from gradscribe.compiler.entry import Entry, Values, argument
+from gradscribe.compiler.entry import Entry, Values, argument, steps_text
 from gradscribe.compiler.item_texts import getter
 from gradscribe.compiler.keys import KEYS, Key, key_of
 from gradscribe.compiler.leaves import Layout, builder, container_expressions, flattener, is_wrapped
@@ -189,7 +189,7 @@ class Primal:
             refuse_read_only(self.leaf_names, leaves, self.lowered)
             refuse_overlap(self.leaf_names, leaves, self.lowered)
             if self.changes_containers:
-                refuse_twice(self.name, self._find_containers(values))
+                refuse_twice(self.name, self._find_containers(values), self._find_owners(values))
             if self.lowered.shown:
                 found = self._find_shown(values)
                 refuse_shown(self.leaf_names, leaves, self.lowered, found)
@@ -214,6 +214,26 @@ class Primal:
         trees = enumerate(typed.tree for typed in self.arguments)
         found = (e for number, tree in trees for e in container_expressions(tree, argument(number)))
         return getter(found)
+
+    @cached_property
+    def _find_owners(self) -> Callable[[Values], Values]:
+        """Finds the objects in a call of which something is read or stored along a path."""
+        paths = {path.place: path for path in self._owners()}
+        return self.finder(paths.values())
+
+    def _owners(self) -> Iterator[AccessPath]:
+        trees = enumerate(typed.tree for typed in self.arguments)
+        own = {e for number, tree in trees for e in container_expressions(tree, argument(number))}
+        paths = [capture.path for capture in self.lowered.captures]
+        paths += [change.owner.attribute(change.name) for change in self.lowered.attributes]
+        paths += [dependency.path for dependency in self.lowered.dependencies]
+        for path in paths:
+            for count in range(len(path.steps)):
+                owner = AccessPath(path.root, path.steps[:count])
+                is_argument = isinstance(path.root, int)
+                text = argument(path.root) + steps_text(owner.steps) if is_argument else ""
+                if text not in own:
+                    yield owner
 
     @cached_property
     def _find_shown(self) -> Callable[[Values], Values]:

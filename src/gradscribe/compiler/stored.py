@@ -16,8 +16,8 @@ import numpy as np
 from gradscribe.compiler.keys import array_of
 from gradscribe.errors import AliasingError, ReadOnlyError
 from gradscribe.frontend.interface import Lowered
-from gradscribe.frontend.memory.outside_memory import Memory
 from gradscribe.ir.overlaps import Position, extents, root_of, share_memory
+from gradscribe.ir.shown import Memory
 
 
 def refuse_read_only(names: Sequence[str], leaves: Sequence[Any], lowered: Lowered) -> None:
@@ -72,10 +72,11 @@ def refuse_shown(
                 )
 
 
-def refuse_twice(name: str, containers: Sequence[Any]) -> None:
+def refuse_twice(name: str, containers: Sequence[Any], owners: Sequence[Any]) -> None:
     """Refuse a call that changes a list, dict or object, and is given one twice: as an argument,
-    say, and as a variable from outside."""
-    if len({*map(id, containers)}) < len(containers):
+    say, and as a variable from outside. owners: the objects of which something is read."""
+    found = {*map(id, containers)}
+    if len(found) < len(containers) or not found.isdisjoint(map(id, owners)):
         raise AliasingError(
             f"`{name}` changes a list, dict or object, and is given one twice", "pass a copy"
         )

@@ -16,9 +16,10 @@ from gradscribe.compiler.leaves import zero_like
 from gradscribe.errors import ArgumentError, UnsupportedError
 from gradscribe.ir.trees import unflatten
 from gradscribe.recording import operations, packing
+from gradscribe.recording.arguments import Active, Point
 from gradscribe.recording.arrays import present, shown
 from gradscribe.recording.levels import Traced, is_differentiable, plain
-from gradscribe.recording.runs import Active, Point, Run, given
+from gradscribe.recording.runs import Run, given
 
 Blocks = dict[tuple[int, int], Any]
 """For a leaf of the result, and one of the arguments: the derivative of one by the other."""

@@ -110,7 +110,7 @@ def _shown(lowering: Lowering) -> Iterator[Shown]:
     stores = bool(lowering.changes.stored)
     for number, (_, name, path) in lowering.outside.shown.items():
         is_written = number in lowering.outside.written
-        if stores or is_written:
+        if (stores or is_written) and number not in lowering.outside.grown:
             yield Shown(name, path, is_written)
 
 

@@ -83,7 +83,7 @@ class Outside:
     also in one before that. given: likewise of the arguments. first: the number of the first
     storage that the function makes itself.
     fields: the attributes of objects from outside that are stored to; owners: where these are.
-    beside: the attributes of arguments that are no fields of theirs.
+    objects: where dataclasses among the inputs are found; beside: their attributes but fields.
     read_in_c, stored_in_c: the objects of which fields that are kept in C are read, or stored.
     met: the objects from outside, by identity, with the paths to each. compared: those of which it
     matters which they are.
@@ -124,6 +124,7 @@ class Outside:
     placed: dict[Storage, Value] = field(default_factory=dict)
     fields: dict[Any, Cell] = field(default_factory=dict)
     owners: dict[Cell, AccessPath] = field(default_factory=dict)
+    objects: dict[Storage, AccessPath] = field(default_factory=dict)
     beside: dict[Storage, frozenset[str]] = field(default_factory=dict)
     met: dict[int, dict[Any, ObjectRef]] = field(default_factory=dict)
     read_in_c: dict[int, Any] = field(default_factory=dict)

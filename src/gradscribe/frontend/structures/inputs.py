@@ -138,8 +138,12 @@ def captured_object(lowering: Lowering, item: ObjectRef) -> Any:
     return found.value.target if isinstance(found, Static) else found
 
 
+_OUTSIDE = -1
+"""Stands for the number of an argument where a value is none."""
+
+
 def bind(
-    lowering: Lowering, argument: Argument, names: Any = None, position: int = -1
+    lowering: Lowering, argument: Argument, names: Any = None, position: int = _OUTSIDE
 ) -> tuple[Parameter, FrontendValue]:
     """The IR parameter for an argument, and the frontend value that it is inside.
 
@@ -225,6 +229,8 @@ def _structure(
     if not issubclass(tree.cls, tuple):
         fields = dict(zip(tree.keys or (), items, strict=True))
         owner = instances.new_instance(lowering, tree.cls, fields)
+        if path.root != _OUTSIDE:
+            lowering.outside.objects[owner.storage] = path
         lowering.outside.beside[owner.storage] = frozenset(tree.beside)
         return owner
     return TupleOf(tuple(items), tree.cls, derived=tree.derived)

@@ -7,16 +7,24 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from gradscribe.errors import AliasingError, UnsupportedError
+from gradscribe.frontend.interface import AccessPath, Dependency
 from gradscribe.frontend.kinds.number_classes import possible
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes, instances
 from gradscribe.frontend.structures.standard_classes import class_in_python
-from gradscribe.frontend.values.values import FrontendValue, ObjectRef, Ref, Static, may_overlap
+from gradscribe.frontend.values.values import (
+    FrontendValue,
+    InstanceRef,
+    ObjectRef,
+    Ref,
+    Static,
+    may_overlap,
+)
 from gradscribe.ir.core import Value
 from gradscribe.ir.deferring import asks_right_operand
 from gradscribe.ir.probing import in_class
@@ -200,23 +208,38 @@ def is_same(lowering: Lowering, node: Any, first: FrontendValue, second: Fronten
             return one.target is other.value
     if not (instances.is_object(first) and instances.is_object(second)):
         return False
-    if isinstance(first, ObjectRef):
-        if not isinstance(second, ObjectRef):
-            return False
+    if isinstance(first, ObjectRef) and isinstance(second, ObjectRef):
         lowering.outside.meet(first, compared=True)
         lowering.outside.meet(second, compared=True)
         return first.target is second.target
-    if isinstance(second, ObjectRef):
-        return False
-    is_one = first.storage is second.storage
-    if not is_one and may_overlap(first.storage, second.storage):
-        lowering.unsupported(
-            node,
-            "whether these objects are one is not known when the function is compiled",
-            "compare what they hold, or a number that tells them apart",
-            AliasingError,
-        )
-    return is_one
+    if isinstance(first, InstanceRef) and isinstance(second, InstanceRef):
+        if first.storage is second.storage:
+            return True
+        if may_overlap(first.storage, second.storage):
+            _refuse_unknown(lowering, node)
+    path, other_path = (_place(lowering, item) for item in (first, second))
+    is_alike = instances.class_of(first) is instances.class_of(second)
+    if is_alike and path is not None and other_path is not None:
+        # A dataclass among the inputs must not be the other object, at each call.
+        key = ("other", path.place, other_path.place)
+        lowering.outside.dependencies[key] = Dependency(other_path, path, "other")
+    return False
+
+
+def _place(lowering: Lowering, item: FrontendValue) -> AccessPath | None:
+    """Where an object is found that is among the inputs, or from outside."""
+    if isinstance(item, ObjectRef):
+        return item.path
+    return lowering.outside.objects.get(item.storage) if isinstance(item, InstanceRef) else None
+
+
+def _refuse_unknown(lowering: Lowering, node: Any) -> NoReturn:
+    lowering.unsupported(
+        node,
+        "whether these objects are one is not known when the function is compiled",
+        "compare what they hold, or a number that tells them apart",
+        AliasingError,
+    )
 
 
 def augment(

@@ -90,6 +90,15 @@ def other_views_in_a_loop(x, n):
 
 
 @refused(
+    "of such arguments, the operations that stand for `logspace` give a result of the shape (3,), "
+    "not (3, 3)",
+    X[:3],
+)
+def spaced_by_several_bases(x):
+    return np.sum(np.logspace(0.0, 1.0, 3, base=x))
+
+
+@refused(
     "this stores into `flat`, which shares memory with `m`",
     np.asfortranarray(MATRIX),
     kind=AliasingError,

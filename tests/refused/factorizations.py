@@ -216,6 +216,17 @@ def subset_of_equal_values():
     gs.grad(lambda a: linalg.eigh(a, subset_by_index=(0, 0))[1][0, 0])(np.eye(3))
 
 
+@refused_when_run(
+    "in single precision, `scipy.linalg.eig` gives other vectors here than in double",
+    NoDerivativeError,
+)
+def vectors_in_single_precision():
+    from scipy import linalg
+
+    matrix = np.random.default_rng(1).normal(size=(3, 3)).astype(np.complex64)
+    gs.grad(lambda a: np.sum(np.real(linalg.eig(a)[1][0])))(matrix)
+
+
 @refused_when_run("of complex eigenvalues Schur's real form has no derivative", NoDerivativeError)
 def real_form_of_a_rotation():
     from scipy import linalg

@@ -36,7 +36,13 @@ def _lengthened(p, other):
 
 @composition(np.polymul)
 def polymul(a1, a2):
-    return np.convolve(np.atleast_1d(a1), np.atleast_1d(a2))
+    return np.convolve(_from_the_highest(a1), _from_the_highest(a2))
+
+
+def _from_the_highest(p):
+    """The coefficients without zeros at the beginning; of zeros alone the last one."""
+    p = np.atleast_1d(p)
+    return p[np.argmax(np.append(p[:-1] != 0, True)) :]
 
 
 @composition(np.polydiv)

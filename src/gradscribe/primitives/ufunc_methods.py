@@ -222,7 +222,10 @@ def _slices_by(ufunc):
     def reduceat(array, indices, axis=0, dtype=None):
         rows = np.moveaxis(np.asarray(array, dtype=dtype), axis, 0)
         starts, stops = as_places(indices), _stops(indices, rows.shape[0])
-        results = [reduction(rows[starts[k] : stops[k]]) for k in range(len(stops))]
+        results = [
+            reduction(rows[starts[k] : stops[k]]) if stops[k] > starts[k] + 1 else rows[starts[k]]
+            for k in range(len(stops))
+        ]
         return np.moveaxis(np.array(results), 0, axis)
 
     return reduceat

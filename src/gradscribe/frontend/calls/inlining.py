@@ -20,7 +20,7 @@ from gradscribe.frontend.interface import AccessPath, DependencyKind
 from gradscribe.frontend.kinds import static_values, tensors
 from gradscribe.frontend.kinds.trees import parts_of
 from gradscribe.frontend.memory import iterators, outside
-from gradscribe.frontend.opaque import folded_calls, recorded_calls, trial_calls
+from gradscribe.frontend.opaque import agreement, folded_calls, recorded_calls, trial_calls
 from gradscribe.frontend.state import dependencies, wording
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.state.lowering import Lowering
@@ -110,6 +110,7 @@ def compose(
     arguments, keywords = known_integers.settle_arguments(
         lowering, node, signature, names, arguments, keywords
     )
+    agreement.check(lowering, node, callee, composition, arguments, keywords)
     result = made_of(lowering, node, callee, composition, arguments, keywords)
     if out is None:
         return result

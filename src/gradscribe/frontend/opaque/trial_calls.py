@@ -12,7 +12,7 @@ import math
 import re
 import types
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -128,6 +128,40 @@ def _raised(
     return found if len(raised) == 1 and not isinstance(found, IndexError) else None
 
 
+def samples(
+    lowering: Lowering,
+    arguments: tuple[FrontendValue, ...],
+    keywords: Mapping[str, FrontendValue],
+) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+    """Arguments of these types, of the lengths of the specializing call: any, the same with zeros
+    around them, and such as all functions take, positive numbers and positive definite matrices.
+    None where there are no such arguments."""
+    length = lowering.builder.facts.likely
+    for fill in (_FILLS[-1], _within_zeros, _positive):
+        try:
+            plain = [_filled(lowering, item, length, fill) for item in arguments]
+            named = {k: _filled(lowering, item, length, fill) for k, item in keywords.items()}
+        except NoSampleError:
+            return
+        yield plain, named
+
+
+def _within_zeros(shape: tuple[int, ...]) -> Any:
+    numbers = _FILLS[-1](shape)
+    for axis in range(len(shape)):
+        along = np.moveaxis(numbers, axis, 0)
+        along[:1] = along[-1:] = 0.0
+    return numbers
+
+
+def _positive(shape: tuple[int, ...]) -> Any:
+    """Positive numbers; symmetric and positive definite, if they are square matrices."""
+    numbers = np.abs(np.random.default_rng(1).normal(size=shape))
+    if len(shape) > 1 and shape[-1] == shape[-2]:
+        return (numbers + np.swapaxes(numbers, -1, -2)) / (8 * shape[-1]) + np.eye(shape[-1])
+    return np.asarray(numbers)
+
+
 _MOST_ITEMS = 4096
 """Functions of arrays that have more take too long to be called when a program is compiled."""
 
@@ -154,6 +188,10 @@ def _filled(
     type_ = lowering.value(item).type if isinstance(item, Ref) else scalar_type(item)
     if not isinstance(type_, (Array, Scalar)) or np.dtype(type_.dtype).kind not in "biufc":
         raise NoSampleError
+    if is_integer(type_) and length == lowering.builder.facts.likely and type_.value is not None:
+        known = length(type_.value)
+        if known is not None:
+            return known
     dims = type_.dims if isinstance(type_, Array) else ()
     lengths = [length(dim) if dim.known is None else dim.known for dim in dims]
     shape = all_known(lengths)

@@ -190,9 +190,29 @@ def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_fini
     return q, r
 
 
+def turns_in_single(v, a):
+    """The signs, or phases, by which SciPy's eigenvectors in single precision differ from these."""
+    turns = np.sum(np.conjugate(v) * sl.eig(a)[1], axis=0)
+    if np.any(np.abs(turns) < 0.5):
+        raise NoDerivativeError(
+            "in single precision, `scipy.linalg.eig` gives other vectors here than in double",
+            "give it a matrix in double precision: `a.astype(np.float64)`",
+        )
+    return turns / np.abs(turns)
+
+
+def _turns_type(facts, callee, v, **others):
+    return like_first(v, dims_of(v)[1:], v)
+
+
+constant(turns_in_single, type=_turns_type, cheap=False)
+
+
 @composition(sl.eig)
 def eig(a, *, overwrite_a=False, overwrite_b=False, check_finite=True):
     w, v = np.linalg.eig(a)
+    if a.dtype == np.float32 or a.dtype == np.complex64:  # NumPy computes in double precision
+        v = v * turns_in_single(v, a)
     return w, v
 
 
@@ -214,10 +234,6 @@ def turns_of_subset(v, a, b, lower, first, last):
             "take the vectors from those of all: `scipy.linalg.eigh(a)[1][:, i:j]`",
         )
     return turns / np.abs(turns)
-
-
-def _turns_type(facts, callee, v, a, b, lower, first, last):
-    return like_first(v, dims_of(v)[1:], v)
 
 
 constant(turns_of_subset, type=_turns_type, cheap=False)

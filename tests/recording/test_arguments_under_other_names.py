@@ -289,3 +289,33 @@ def is_nothing(x, y):
 
 def test_what_is_compared_with_none_is_not_refused() -> None:
     assert as_it_is(is_nothing, W, Y.copy())[0] == np.sum(Y)
+
+
+def into_a_buffer(x, buffer=None, steps=None):
+    buffer[0] = 5.0
+    steps.append(1.0)
+    return np.sum(x) * buffer[0] * len(steps)
+
+
+@pytest.mark.parametrize("options", [{}, {"compile": "auto"}, {"compile": False}], ids=str)
+def test_keywords_of_the_caller_are_not_changed(options: Any) -> None:
+    buffer, steps = np.zeros(2), [1.0]
+    gradient = gs.value_and_grad(into_a_buffer, **options)
+    for _ in range(2):
+        assert gradient(Y.copy(), buffer=buffer, steps=steps)[0] == 10.0 * np.sum(Y)
+    assert (buffer.tolist(), steps) == ([0.0, 0.0], [1.0])
+
+
+def test_a_keyword_that_is_read_by_another_name_is_not_stored_to() -> None:
+    def stored(y, x=None):
+        x[0] = 7.0
+        return np.sum(y) * W[0]
+
+    def twice(y, first=None, second=None):
+        first[0] = 7.0
+        return np.sum(y) * second[0]
+
+    with pytest.raises(gs.errors.AliasingError):
+        gs.grad(stored, compile=False)(Y.copy(), x=W)
+    value = gs.value_and_grad(twice, compile=False)(Y.copy(), first=W, second=W[:2])[0]
+    assert value == 7.0 * np.sum(Y)

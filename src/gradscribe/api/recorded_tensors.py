@@ -101,7 +101,7 @@ class _Recorded(Function):
         ctx.save_for_backward(*tensors)
         before = KEEPS_NOTHING.set(True)
         try:
-            run = runs.Run(call.function, arguments.Point(list(map(unwrapped, tensors))), {})
+            run = runs.Run(call.function, arguments.Point(list(map(unwrapped, tensors))))
         finally:
             KEEPS_NOTHING.reset(before)
         _, leaves = flatten(run.result())

@@ -37,12 +37,17 @@ the order of `ir.trees.flatten`; None: all that have derivatives."""
 
 
 class Point:
-    """Arguments of a function, flat.
+    """Arguments of a function, flat; by which nothing is differentiated, if they are keywords.
 
     leaves: their values. active: the numbers of the active ones.
     """
 
-    def __init__(self, args: Sequence[Any], active: Active = None) -> None:
+    def __init__(
+        self,
+        args: Sequence[Any],
+        active: Active = None,
+        keywords: Mapping[str, Any] | None = None,
+    ) -> None:
         self._trees: list[Any] = []
         self._counts: list[int] = []
         self.leaves: list[Any] = []
@@ -50,13 +55,14 @@ class Point:
         self._read_only: list[int] = []
         self._before: dict[int, Any] = {}
         self._given: list[Any] = []
-        self._args = args
+        self._names = tuple(keywords or ())
+        self._args = (*args, *(keywords or {}).values())
         self._containers: list[tuple[_Container, _Container]] = []
         self._own: list[_Container] = []
         self._stored: list[Any] = []
-        for number, arg in enumerate(args):
+        for number, arg in enumerate(self._args):
             tree, leaves = flatten(arg, is_recorded)
-            chosen = True if active is None else active[number]
+            chosen = number < len(args) and (active is None or active[number])
             flags = [chosen] * len(leaves) if isinstance(chosen, bool) else list(chosen)
             for leaf, flag in zip(leaves, flags, strict=True):
                 if flag and is_differentiable(plain(present(leaf))):
@@ -69,8 +75,9 @@ class Point:
             self._trees.append(tree)
             self._counts.append(len(leaves))
 
-    def values(self, traced: Mapping[int, Any]) -> list[Any]:
-        """The arguments that the function is called with. traced: the active leaves."""
+    def values(self, traced: Mapping[int, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments and keywords that the function is called with. traced: the active
+        leaves."""
         copies = Copies(self.leaves, self.active)
         leaves = [
             shown(traced[i]) if i in traced else copies.of(leaf)
@@ -86,10 +93,11 @@ class Point:
         self._given = [known.get(id(leaf), leaf) for leaf in leaves]
         others = ((i, leaf) for i, leaf in enumerate(self.leaves) if i not in traced)
         self._before = {i: leaf.copy(order="K") for i, leaf in others if _is_array(leaf)}
-        given = self.nested(self._given)
+        given = self._nested(self._given)
         pairs = zip(_containers(self._args), _containers(given), strict=True)
         self._containers = [(_Container(own), _Container(made)) for own, made in pairs]
-        return given
+        count = len(given) - len(self._names)
+        return given[:count], dict(zip(self._names, given[count:], strict=True))
 
     def inputs(self) -> dict[int, Any]:
         """The active leaves, as values that nobody changes: copies of the caller's arrays."""
@@ -106,13 +114,11 @@ class Point:
         self._own = [own for own, _ in self._containers]
         self._given, self._containers = [], []
 
-    def refuse_changed(
-        self, inputs: dict[int, Any], function: Callable[..., Any], kwargs: Mapping[str, Any]
-    ) -> None:
+    def refuse_changed(self, inputs: dict[int, Any], function: Callable[..., Any]) -> None:
         """Refuse a run that has ended, and has changed what is the caller's under another name, or
         a copy of what others may show, who have read what was there before.
 
-        inputs: the active leaves, as they were. function, kwargs: what ran.
+        inputs: the active leaves, as they were. function: what ran.
         """
         self._refuse_compared(function)
         for i, before in (inputs | self._before).items():
@@ -122,7 +128,7 @@ class Point:
             if own.has_changed:
                 raise _stored_outside(f"a {type(own.value).__name__}")
         objects = (x for x in self.leaves if not (is_a(x, np.ndarray) or type(x) is Traced))
-        others = [function, *kwargs.values(), *objects]
+        others = [function, *objects]
         count = Counter(id(own.value) for own in self._own)
         for target in self._stored:
             owner = owner_of_memory(target)
@@ -145,14 +151,18 @@ class Point:
                 )
 
     def nested(self, leaves: Sequence[Any]) -> list[Any]:
-        """Something for each leaf, in the structure of the arguments."""
+        """Something for each leaf, in the structure of the arguments that are no keywords."""
+        return self._nested(leaves)[: len(self._trees) - len(self._names)]
+
+    def _nested(self, leaves: Sequence[Any]) -> list[Any]:
         remaining = iter(leaves)
         return [unflatten(tree, remaining) for tree in self._trees]
 
     def directions(self, tangents: Sequence[Any]) -> dict[int, Any]:
         """The tangents of the active leaves, from tangents in the structure of the arguments."""
         given: list[Any] = []
-        for tangent, tree in zip(tangents, self._trees, strict=True):
+        trees = self._trees[: len(self._trees) - len(self._names)]
+        for tangent, tree in zip(tangents, trees, strict=True):
             given += leaves_in(tree, tangent, "tangent")
         return {i: like(given[i], self.leaves[i], "tangent") for i in self.active}
 

@@ -37,9 +37,9 @@ def jacobian(
 ) -> Any:
     """The derivative of the result. arranged: makes of the derivatives of one leaf by each of the
     arguments what stands in its place."""
-    point = Point(args, active)
+    point = Point(args, active, kwargs)
     make = _forward if is_forward else _reverse
-    tree, values, blocks = make(function, point, kwargs, holomorphic)
+    tree, values, blocks = make(function, point, holomorphic)
 
     def of_result(leaf: int) -> Any:
         if not is_differentiable(plain(values[leaf])):
@@ -51,8 +51,8 @@ def jacobian(
     return unflatten(tree, iter([of_result(leaf) for leaf in range(len(values))]))
 
 
-def _reverse(function: Any, point: Point, kwargs: Any, holomorphic: bool) -> Any:
-    run = Run(function, point, kwargs)
+def _reverse(function: Any, point: Point, holomorphic: bool) -> Any:
+    run = Run(function, point)
     blocks: Blocks = {}
     results = _results(run.values, point, holomorphic)
     for leaf in results:
@@ -72,10 +72,10 @@ def _reverse(function: Any, point: Point, kwargs: Any, holomorphic: bool) -> Any
     return run.tree, run.values, blocks
 
 
-def _forward(function: Any, point: Point, kwargs: Any, holomorphic: bool) -> Any:
+def _forward(function: Any, point: Point, holomorphic: bool) -> Any:
     zeros = {i: zero_like(plain(point.leaves[i])) for i in point.active}
     blocks: Blocks = {}
-    run = Run(function, point, kwargs)
+    run = Run(function, point)
     results = _results(run.values, point, holomorphic)
     for i in point.active:
         own = plain(point.leaves[i])

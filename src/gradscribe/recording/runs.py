@@ -54,7 +54,7 @@ class Run:
     those that are objects, in which values of the run are held.
     """
 
-    def __init__(self, function: Callable[..., Any], point: Point, kwargs: Any) -> None:
+    def __init__(self, function: Callable[..., Any], point: Point) -> None:
         self.point = point
         self._inputs = {i: Node() for i in point.active}
         inputs = point.inputs()
@@ -62,12 +62,12 @@ class Run:
             traced = {
                 i: Traced(inputs[i], self._level, (node, 0)) for i, node in self._inputs.items()
             }
-            out = _called(function, point.values(traced), kwargs or {})
+            out = _called(function, *point.values(traced))
             self.tree, self.values = _flat(out)
             self.holders = {i for i, value in enumerate(self.values) if _holds_recorded(value)}
             del out
             point.end(inputs)
-        point.refuse_changed(inputs, function, kwargs or {})
+        point.refuse_changed(inputs, function)
 
     def result(self) -> Any:
         """What the function returns."""
@@ -108,7 +108,7 @@ def vjp(
     """The result of `function(*args, **kwargs)`, and the function from a cotangent of it to a tuple
     with one for each argument: zeros for active leaves that it does not depend on, None for
     leaves that are not active. It may be called any number of times."""
-    run = Run(function, Point(args, active), kwargs)
+    run = Run(function, Point(args, active, kwargs))
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
         found = run.pullback(seeds_of(run, cotangent))
@@ -140,14 +140,14 @@ def jvp(
 ) -> tuple[Any, Any]:
     """The result of `function(*args, **kwargs)` and its derivative along `tangents`, one for each
     argument, in which None stands for zero; None for leaves that have none."""
-    point = Point(args, active)
-    tree, values, along = pushed(function, point, point.directions(tangents), kwargs)
+    point = Point(args, active, kwargs)
+    tree, values, along = pushed(function, point, point.directions(tangents))
     out = unflatten(tree, iter(map(given, values)))
     return out, unflatten(tree, iter(map(given, along)))
 
 
 def pushed(
-    function: Callable[..., Any], point: Point, directions: Mapping[int, Any], kwargs: Any
+    function: Callable[..., Any], point: Point, directions: Mapping[int, Any]
 ) -> tuple[Any, list[Any], list[Any]]:
     """The structure of a function's result, its leaves, and their tangents.
 
@@ -156,14 +156,14 @@ def pushed(
     inputs = point.inputs()
     with running(is_forward=True) as level:
         traced = {i: Traced(inputs[i], level, along) for i, along in directions.items()}
-        out = _called(function, point.values(traced), kwargs or {})
+        out = _called(function, *point.values(traced))
         tree, values = _flat(out)
         for value in values:
             if _holds_recorded(value):
                 raise _without_structure(value)
         del out
         point.end(inputs)
-    point.refuse_changed(inputs, function, kwargs or {})
+    point.refuse_changed(inputs, function)
     return (
         tree,
         [below(value, level.number) for value in values],

@@ -184,9 +184,11 @@ def _alike(choices):
 
 
 @composition(np.piecewise)
-def piecewise(x, condlist, funclist):
+def piecewise(x, condlist, funclist, *args, **kw):
     x = np.asarray(x)
-    conditions = tuple(condlist) if isinstance(condlist, (list, tuple)) else (condlist,)
+    if np.ndim(condlist) == 0 or (np.ndim(condlist[0]) == 0 and np.ndim(x) > 0):
+        condlist = [condlist]
+    conditions = tuple([np.array(condition, dtype=bool) for condition in condlist])
     if len(conditions) == len(funclist) - 1:
         others = ~conditions[0]
         for condition in conditions[1:]:
@@ -196,7 +198,12 @@ def piecewise(x, condlist, funclist):
         raise ValueError("there are as many functions as conditions, or one more")
     y = np.zeros_like(x)
     for condition, function in zip(conditions, funclist):  # noqa: B905
-        y[condition] = function(x[condition]) if callable(function) else function
+        if not callable(function):
+            y[condition] = function
+            continue
+        taken = x[condition]
+        if np.size(taken) > 0:
+            y[condition] = function(taken, *args, **kw)
     return y
 
 

@@ -27,10 +27,14 @@ def _of_rows(function, rows, args, kwargs):
 
 @composition(np.apply_over_axes)
 def apply_over_axes(func, a, axes):
-    for axis in axes if isinstance(axes, (tuple, list)) else (axes,):
-        rank = np.ndim(a)
-        a = func(a, axis)
-        a = np.expand_dims(a, axis) if np.ndim(a) < rank else a
+    rank = a.ndim
+    a = np.asarray(a)
+    for axis in (axes,) if np.ndim(axes) == 0 else axes:
+        axis = rank + axis if axis < 0 else axis
+        result = func(a, axis)
+        a = result if result.ndim == rank else np.expand_dims(result, axis)
+        if a.ndim != rank:
+            raise ValueError("function is not returning an array of the correct shape")
     return a
 
 

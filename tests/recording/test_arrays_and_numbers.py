@@ -40,6 +40,17 @@ def stored_where_a_number_is_laid_out(x):
     return y * x[0]
 
 
+def of_numpy(items):
+    return [isinstance(item, np.floating) for item in items]
+
+
+def ratio(a, b):
+    try:
+        return a / b
+    except ZeroDivisionError:
+        return a * 10
+
+
 OF_ONE_ARRAY = {
     "the item of a number": lambda x: x.sum()[()] * x[0, 1][...],
     "an axis of a number": lambda x: x.sum()[None] * x[0, 1][np.newaxis, None],
@@ -63,6 +74,15 @@ OF_ONE_ARRAY = {
     "one axis, transposed by an array": lambda x: x[0].transpose(np.array([0])) * x[1],
     "transposed by a range": lambda x: x.transpose(range(2)) * np.ones(6).reshape(range(2, 4)) * x,
     "a shape that is an array": lambda x: x.reshape(np.array([3, 2])) @ x,
+    "an array as objects": lambda x: x[0] * (1 + sum(of_numpy(x[0].astype(object)))),
+    "an array of objects": lambda x: x[0] * (1 + sum(of_numpy(np.asarray(x[0], dtype=object)))),
+    "numbers as objects": lambda x: (
+        x[0] * (1 + sum(of_numpy(np.array([x[0, 0], x[0, 1].item(), 1.0], dtype=object))))
+    ),
+    "arrays of objects": lambda x: x[0] * (1 + sum(of_numpy(np.array([x, x], object).flat))),
+    "a number as an object": lambda x: x[0] * (1 + sum(of_numpy(np.array(x[0, 0], object).flat))),
+    "division of all": lambda x: np.vectorize(ratio)(x[0], np.array([1.0, 0.0, 2.0])),
+    "classes of all": lambda x: np.vectorize(lambda a: a * isinstance(a, np.floating))(x[0]),
     "a function that is none of Python's": lambda x: scipy.fft.dct(x[0]) * W,
 }
 

@@ -86,10 +86,10 @@ def array_of_number(self: Recorded, dtype: Any = None, copy: bool | None = None)
 
 
 def _objects(self: Array) -> Any:
-    """An array of the numbers that an array has."""
+    """An array of the numbers that an array has, as Python's."""
     value = self._present()
     array = np.empty(plain(value).size, object)
-    array[:] = [shown(item) for item in packing.unpacked(value)]
+    array[:] = [shown(item).item() for item in packing.unpacked(value)]
     return array.reshape(plain(value).shape)
 
 

@@ -319,6 +319,8 @@ def _like(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> An
 
 def array_of(value: Any, dtype: Any) -> Any:
     """`np.array(value, like=x)`."""
+    if dtype is not None and np.dtype(dtype) == object and not isinstance(value, np.ndarray):
+        return np.array(value, dtype)
     if isinstance(value, (list, tuple)):
         value = operations.run(np.stack, ([array_of(item, None) for item in value],))
     elif not isinstance(value, np.ndarray):

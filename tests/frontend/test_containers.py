@@ -908,3 +908,15 @@ def of_keys_of_two_kinds(x):
 
 def test_a_number_of_numpy_is_taken_out_beside_tuples():
     check(of_keys_of_two_kinds, np.array([1.1, 1.2, 1.3]))
+
+
+def of_squares_and_signs(x):
+    squares = [(number * number, number > 0) for number in x.tolist()]
+    total = 0.0
+    for square, is_positive in squares:
+        total += square if is_positive else 2 * square
+    return total
+
+
+def test_bools_of_python_stand_beside_numbers_in_a_list():
+    check(of_squares_and_signs, np.array([1.1, -1.2, 1.3]))

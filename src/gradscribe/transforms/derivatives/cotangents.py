@@ -57,7 +57,9 @@ def zero_of(type_: Type) -> Any:
     assert isinstance(type_, Scalar)
     if not type_.weak and type_.dtype not in ("float64", "complex128"):
         return np.dtype(type_.dtype).type(0)
-    return 0.0 if is_differentiable(type_) else 0
+    if is_differentiable(type_):
+        return 0.0
+    return False if type_.dtype == "bool" else 0
 
 
 def if_there(

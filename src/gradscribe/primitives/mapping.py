@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.primitives.registry import composition
-from gradscribe.primitives.static import is_integer
+from gradscribe.primitives.static import is_integer, of_one_dtype
 
 
 @composition(np.apply_along_axis)
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     arr = np.asarray(arr)
-    results = _of_rows(func1d, np.moveaxis(arr, axis, -1), args, kwargs)
+    rows = np.moveaxis(arr, axis, -1)
+    if 0 in rows.shape[:-1]:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    results = _of_rows(func1d, rows, args, kwargs)
     new = np.ndim(results) - np.ndim(arr) + 1
     first = axis % np.ndim(arr)
     places, targets = tuple(range(-new, 0)), tuple(range(first, first + new))
@@ -19,9 +22,10 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
 
 
 def _of_rows(function, rows, args, kwargs):
-    """The results for all rows, in the form of the stack of rows."""
+    """The results for all rows, in the form of the stack of rows. (NumPy casts all to the dtype of
+    the first.)"""
     if np.ndim(rows) == 1:
-        return np.array(function(rows, *args, **kwargs))
+        return np.array(of_one_dtype(function(rows, *args, **kwargs)))
     return np.array([_of_rows(function, row, args, kwargs) for row in rows])
 
 

@@ -37,6 +37,11 @@ def is_integer(x: Any) -> bool:
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
+def of_one_dtype(x: Any) -> Any:
+    """`x` itself; refused by the compiler where an array of it may have one dtype or another."""
+    return x
+
+
 def as_places(indices: Any) -> Any:
     """Indices (or counts) as NumPy computes with them: bools are the numbers 0 and 1, and no mask,
     and integers are of as many bits as addresses, so that they do not wrap around."""

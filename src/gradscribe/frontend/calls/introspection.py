@@ -21,6 +21,7 @@ from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.state.package import TensorClass
 from gradscribe.frontend.structures import instances, standard_classes
+from gradscribe.frontend.structures.indices import as_array
 from gradscribe.frontend.values.values import (
     BoundMethod,
     DictRef,
@@ -37,7 +38,7 @@ from gradscribe.frontend.values.values import (
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import has, in_class, module_of_class
 from gradscribe.ir.types import BOOL, Opaque, Scalar
-from gradscribe.primitives.static import is_integer
+from gradscribe.primitives.static import is_integer, of_one_dtype
 from gradscribe.primitives.users_code import is_computed_in_c
 
 
@@ -246,6 +247,20 @@ def _is_integer(lowering: Lowering, node: Any, item: FrontendValue, /) -> Static
     if len(found) > 1:
         number_classes.refuse_several(lowering, node, classes)
     return Static(found.pop())
+
+
+@handles(of_one_dtype)
+def _of_one_dtype(lowering: Lowering, node: Any, item: FrontendValue, /) -> FrontendValue:
+    """`of_one_dtype(x)`, which library code asks of what it is given."""
+    made = as_array(lowering, node, item)
+    if isinstance(made, (Value, Ref)):
+        value = lowering.value(made)
+        classes = number_classes.search(lowering, value)
+        if len(set(map(np.dtype, classes))) > 1:
+            if isinstance(value.type, Scalar):
+                number_classes.refuse_several(lowering, node, classes)
+            number_classes.refuse_dtype(lowering, node)
+    return made
 
 
 def field_names(cls: type) -> tuple[str, ...]:

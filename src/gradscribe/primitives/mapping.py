@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.primitives.registry import composition
-from gradscribe.primitives.static import is_integer, of_one_dtype
+from gradscribe.primitives.static import of_one_dtype
 
 
 @composition(np.apply_along_axis)
@@ -52,18 +52,52 @@ def vectorize(pyfunc):
 
 def vectorized(function, *args):
     """The results of a function of numbers for all elements of arrays. NumPy calls it once more,
-    for the first of them, to see what it gives."""
+    for the first of them, of its own classes, to see what dtypes it gives."""
+    if len(args) == 0:
+        return function()
     arrays = np.broadcast_arrays(*args)
+    shape = np.shape(arrays[0])
+    if 0 in shape:
+        raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+    given = ()
+    items = ()
+    for array, arg in zip(arrays, args):  # noqa: B905
+        given = (*given, np.ravel(array)[0])
+        items = (*items, _objects(arg, array))
+    first = function(*given)
+    results = [function(*each) for each in zip(*items)]  # noqa: B905
+    if not isinstance(first, tuple):
+        return _as_first(results, first, shape)
+    parts = ()
+    for k, one in enumerate(first):
+        parts = (*parts, _as_first([r[k] for r in results], one, shape))
+    return parts
+
+
+def _objects(arg, array):
+    """The elements of an argument, broadcast to an array, as an array of objects has them: what an
+    array holds as Python's numbers, others as they are."""
+    if isinstance(arg, np.ndarray):
+        return np.ravel(array).tolist()
+    if not isinstance(arg, (list, tuple)):
+        return [arg] * np.size(array) if np.ndim(arg) == 0 else np.ravel(array)
+    places = np.reshape(np.arange(np.size(arg)), np.shape(arg))
+    flat = _flat(arg)
+    return [flat[k] for k in np.ravel(np.broadcast_to(places, np.shape(array)))]
+
+
+def _flat(arg):
+    if np.ndim(arg) == 0:
+        return (arg,)
+    if isinstance(arg, np.ndarray):
+        return tuple(np.ravel(arg).tolist())
     flat = ()
-    for x in arrays:
-        flat = (*flat, np.ravel(x))
-    first = function(*[x[0] for x in flat])
-    results = [function(*items) for items in zip(*flat)]  # noqa: B905
-    if isinstance(first, tuple):
-        parts = ()
-        for k in range(len(first)):
-            parts = (*parts, np.reshape(np.array([r[k] for r in results]), np.shape(arrays[0])))
-        return parts
-    if is_integer(first):  # NumPy makes an array of its dtype
-        results = [int(r) for r in results]
-    return np.reshape(np.array(results), np.shape(arrays[0]))
+    for item in arg:
+        flat = (*flat, *_flat(item))
+    return flat
+
+
+def _as_first(results, first, shape):
+    """Results as an array, of the dtype of the first one."""
+    dtype = np.asarray(of_one_dtype(first)).dtype
+    return np.reshape(np.array(results, dtype=dtype), shape)

@@ -171,11 +171,13 @@ def multinomial_pmf(x, n, p):
 
 @composition(stats.wishart.logpdf, called=True)
 def wishart(x, df, scale):
-    """The density of positive definite matrices, which are x[:, :, k], if there are several."""
+    """The density of positive definite matrices, which are x[:, :, k], if there are several. Of
+    the scale the lower triangle is read."""
     scale = np.asarray(scale, dtype=np.float64)
     if scale.ndim < 2:
         scale = np.diag(np.atleast_1d(scale))
-    log_scale = np.linalg.slogdet(hermitian_of(scale, "L"))[1]
+    scale = hermitian_of(scale, "L")
+    log_scale = np.linalg.slogdet(scale)[1]
     return _wishart_density(x, scale.shape[0], df, scale, log_scale)
 
 

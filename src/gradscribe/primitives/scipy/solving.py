@@ -216,6 +216,7 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     if trans == 0:
         y = sl.solve_triangular(packed, b[_order(pivots)], lower=True, unit_diagonal=True)
         return sl.solve_triangular(packed, y)
+    packed = conjugated(packed) if trans == 2 else packed
     y = sl.solve_triangular(packed, b, 1)
     return sl.solve_triangular(packed, y, 1, True, True)[np.argsort(_order(pivots))]
 

@@ -387,3 +387,15 @@ def test_matrices_and_counts_of_distributions_that_are_made_outside() -> None:
 
 def test_the_median_of_a_distribution_has_a_derivative() -> None:
     gs.testing.check_grad(lambda x: stats.norm(x[0], x[1]).median() * x[2], X)
+
+
+@pytest.mark.parametrize("of", [{"rtol": 0.5}, {"atol": 0.1, "rtol": 0.4}, {"atol": 1.2}])
+def test_eigenvalues_below_what_a_pseudoinverse_is_told_are_zero(of: Any) -> None:
+    def of_inverse(x: Any) -> Any:
+        inverse, rank = linalg.pinvh(np.diag(x), return_rank=True, **of)
+        return np.sum(inverse) * rank
+
+    x = np.array([3.0, 1.0, -2.0])
+    value, gradient = gs.value_and_grad(of_inverse)(x)
+    assert value == of_inverse(x)
+    np.testing.assert_allclose(gradient, [-2 / 9, 0, -1 / 2], atol=1e-12)

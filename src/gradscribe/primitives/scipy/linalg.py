@@ -140,19 +140,24 @@ def orth(A, rcond=None):
 
 @composition(sl.pinv, called=True)
 def pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
-    """Singular values below `atol + rtol * (the largest one)` are zero."""
-    s = np.linalg.svdvals(a)
-    if rtol is None:
-        rtol = max(a.shape) * np.finfo(s.dtype).eps if atol is None else 0.0
-    if atol is not None:
-        rtol = rtol + atol / np.max(s)
-    inverse = np.linalg.pinv(a, rtol)
-    return (inverse, np.sum(s > rtol * np.max(s))) if return_rank else inverse
+    inverse, rank = _pinv_with_rank(a, atol, rtol, False)
+    return (inverse, rank) if return_rank else inverse
 
 
 @composition(sl.pinvh, called=True)
-def pinvh(a, rtol=None, lower=True, check_finite=True):
-    return np.linalg.pinv(hermitian_of(a, "L" if lower else "U"), hermitian=True)
+def pinvh(a, atol=None, rtol=None, lower=True, return_rank=False, check_finite=True):
+    inverse, rank = _pinv_with_rank(hermitian_of(a, "L" if lower else "U"), atol, rtol, True)
+    return (inverse, int(rank)) if return_rank else inverse
+
+
+def _pinv_with_rank(a, atol, rtol, hermitian):
+    """Singular values below `atol + rtol * (the largest one)` are zero."""
+    s = np.linalg.svdvals(a)
+    if rtol is None:
+        rtol = max(a.shape) * np.finfo(s.dtype).eps
+    if atol is not None:
+        rtol = rtol + atol / np.max(s)
+    return np.linalg.pinv(a, rtol, hermitian), np.sum(s > rtol * np.max(s))
 
 
 # -- factorizations ------------------------------------------------------------------------------

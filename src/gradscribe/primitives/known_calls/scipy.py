@@ -14,7 +14,7 @@ from gradscribe.primitives.known_calls.rows import Row
 
 FUNCTIONS: tuple[Row, ...] = (
     Row("scipy.optimize", COMPUTES, "bisect brenth brentq newton ridder toms748"),
-    Row("scipy.integrate", COMPUTES, "fixed_quad quad"),
+    Row("scipy.integrate", COMPUTES, "fixed_quad quad quad_vec"),
     Row(
         "scipy.linalg",
         COMPUTES,

@@ -83,6 +83,10 @@ OF_ONE_ARRAY = {
     "a number as an object": lambda x: x[0] * (1 + sum(of_numpy(np.array(x[0, 0], object).flat))),
     "division of all": lambda x: np.vectorize(ratio)(x[0], np.array([1.0, 0.0, 2.0])),
     "classes of all": lambda x: np.vectorize(lambda a: a * isinstance(a, np.floating))(x[0]),
+    "a common dtype": lambda x: (
+        x[0] * np.result_type(float(x[0, 0]), np.float32).itemsize,
+        x[1] * np.result_type(x, x[0, 0], 1, np.float32).itemsize,
+    ),
     "a function that is none of Python's": lambda x: scipy.fft.dct(x[0]) * W,
 }
 

@@ -285,9 +285,12 @@ def _with_lists_as_arrays(function: Callee) -> Callee:
     if function in _OF_LISTS:
         return functools.partial(_call_unread, function)
 
+    written = inspect.unwrap(function)
+    may_call = type(written) is FunctionType  # code in C takes classes for dtypes
+
     def call(*args: Any, **kwargs: Any) -> Any:
-        if any(callable(value) and not is_recorded(value) for value in values_in(args)):
-            return followed(inspect.unwrap(function), callee_of)(*args, **kwargs)
+        if may_call and any(callable(v) and not is_recorded(v) for v in values_in(args)):
+            return followed(written, callee_of)(*args, **kwargs)
         if any(type(arg) in (list, tuple) and holds_active(arg) for arg in args):
             args = tuple(map(_of_list, args))
         return texts.call(function, args, kwargs)

@@ -17,6 +17,7 @@ from gradscribe.frontend.prelude import array_changes
 from gradscribe.recording import (
     custom_functions,
     exits,
+    lacking,
     operations,
     operators,
     prelude,
@@ -346,6 +347,7 @@ OF_ARRAYS: dict[str, Any] = {
     "view": _view,
 }
 OF_NUMBERS: dict[str, Any] = {
+    "__getattribute__": lacking.attribute,
     "__array__": exits.array_of_number,
     "__copy__": lambda self: self,
     "__deepcopy__": lambda self, memo: self,

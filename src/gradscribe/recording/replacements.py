@@ -284,6 +284,11 @@ def _type(*args: Any, **kwargs: Any) -> Any:
     return made
 
 
+def _isinstance(value: Any, kinds: Any) -> Any:
+    """`isinstance(x, kinds)`: a protocol may ask for methods in the class itself."""
+    return isinstance(plain(value._present()) if is_recorded(value) else value, kinds)
+
+
 def _variables(function: Callee) -> Callee:
     """`locals()`, and `vars()` alike."""
 
@@ -421,6 +426,7 @@ FUNCTIONS: dict[Any, Callee] = {
     **{kind: reading_texts(kind) for kind in (int, complex, Decimal, Fraction)},
     **{kind.__new__: reading_texts(kind.__new__) for kind in (int, float, complex)},
     type: _type,
+    isinstance: _isinstance,
     **{kind: _number(kind) for kind in (np.float64, np.float32, np.complex128, np.complex64)},
 }
 """The functions, and what is called in their place."""

@@ -787,3 +787,41 @@ def test_threads_that_python_starts_itself_are_part_of_the_run():
         return np.sum(weights * x)
 
     assert gs.grad(program, compile=False)(X).tolist() == [9.0, 1.0, 1.0]
+
+
+def named_locally(x):
+    @dataclasses.dataclass
+    class Part:
+        a: float
+
+        class Inner:
+            def of(self):
+                return lambda v: v
+
+    def needing(v):
+        yield v
+
+    try:
+        needing()
+    except TypeError as error:
+        said = str(error)
+    made = [Part, Part.Inner, Part.Inner.of, Part.Inner().of(), needing, needing(1), lambda v: v]
+    names = [repr(Part(1.0)), said, *(one.__qualname__ for one in made)]
+    return x[0] * len("".join(names)), names
+
+
+def test_what_a_function_defines_has_the_name_that_python_gives_it():
+    x = np.array([2.0])
+    _, names = named_locally(x)
+    (value, found), _ = gs.value_and_grad(named_locally, compile=False, has_aux=True)(x)
+    assert found == names and value == named_locally(x)[0]
+
+    class Owner:
+        def run(self, x):
+            class Part:
+                pass
+
+            return x[0] * 2, Part.__qualname__
+
+    _, name = gs.grad(Owner().run, compile=False, has_aux=True)(x)
+    assert name == Owner().run(x)[1]

@@ -91,10 +91,36 @@ def _code_of_twin(code: CodeType, filename: str) -> CodeType | None:
         if found is not None and _is_same(found, code):
             rewritten = _Following().visit(copy.deepcopy(node))
             twin = _compiled(rewritten, imports, code, OWN_NAMES)
-            if twin is not None:
-                _note(twin, code)
+            if twin is None:
+                return None
+            twin = _renamed(twin, dict(_other_names(found, code)))
+            _note(twin, code)
             return twin
     return None
+
+
+def _other_names(found: CodeType, code: CodeType) -> Iterator[tuple[str, str]]:
+    """The qualified names of what a function defines, as it is compiled here and as it was."""
+    yield probe(found, "co_qualname", ""), probe(code, "co_qualname", "")
+    for here, there in zip(found.co_consts, code.co_consts, strict=True):
+        if isinstance(here, CodeType):
+            yield from _other_names(here, there)
+        elif isinstance(here, str) and here != there:
+            yield here, there
+
+
+def _renamed(code: CodeType, names: dict[str, str]) -> CodeType:
+    """A code object, and those in it, under other qualified names."""
+
+    def renamed(constant: Any) -> Any:
+        if isinstance(constant, CodeType):
+            return _renamed(constant, names)
+        return names.get(constant, constant) if isinstance(constant, str) else constant
+
+    made: Any = {"co_consts": tuple(map(renamed, code.co_consts))}
+    if hasattr(code, "co_qualname"):  # since Python 3.11
+        made["co_qualname"] = renamed(code.co_qualname)
+    return code.replace(**made)
 
 
 def as_written(value: Any) -> Any:

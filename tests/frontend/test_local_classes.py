@@ -355,3 +355,32 @@ def test_code_that_sets_the_class_alone_runs():
         return Part().of(x)
 
     check(f, 2.0)
+
+
+def named_locally(x):
+    def inside():
+        class Part:
+            def of(self):
+                class Inner:
+                    pass
+
+                return Inner
+
+        return Part
+
+    class Kind(enum.Enum):
+        ONE = 1
+
+    names = [str(cls) for cls in (inside(), inside()().of(), Kind)]
+    SEEN.append(names)
+    return x * len("".join(names)) * len(Kind.__qualname__)
+
+
+SEEN: list[list[str]] = []
+
+
+def test_a_class_has_the_name_that_python_gives_it():
+    SEEN.clear()
+    expected = named_locally(2.0)
+    assert gs.value_and_grad(named_locally)(2.0) == (expected, expected / 2)
+    assert SEEN[0] == SEEN[1]

@@ -104,6 +104,7 @@ class _Body:
         self._lowering = lowering
         self._node = node
         self._outer = outer
+        self._qualified_name = f"{outer.qualified_name}.<locals>.{node.name}"
         self._source = dataclasses.replace(outer.source, local_names=frozenset())
         self._frame = Frame(self._source, outer.function, {}, outer, end=outer.end)
         self._made: dict[LocalFunction, Any] = {}
@@ -112,7 +113,10 @@ class _Body:
 
     def items(self) -> dict[str, Any]:
         """What the class gets, by name."""
-        items: dict[str, Any] = {"__module__": self._outer.function.__module__}
+        items: dict[str, Any] = {
+            "__module__": self._outer.function.__module__,
+            "__qualname__": self._qualified_name,
+        }
         for statement in self._node.body:
             self._define(statement, items)
         return items | ({"__annotations__": self._annotations} if self._annotations else {})
@@ -218,7 +222,8 @@ class _Body:
         def method(*args: Any, **kwargs: Any) -> FrontendValue:
             raise TypeError("a method of a class that a compiled function defines")
 
-        method.__name__ = method.__qualname__ = getattr(local.node, "name", "<lambda>")
+        method.__name__ = getattr(local.node, "name", "<lambda>")
+        method.__qualname__ = f"{self._qualified_name}.{method.__name__}"
         found = Method(local, self._lowering)
         method.__dict__["__gradscribe_method__"] = found
         self.methods.append(found)

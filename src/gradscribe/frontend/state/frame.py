@@ -59,6 +59,16 @@ class Frame:
         """Whether this says what an operation means, in operations on what that is given."""
         return (self.function.__module__ or "").startswith("gradscribe.primitives.")
 
+    @property
+    def qualified_name(self) -> str:
+        """What Python calls the function, in the names of what it defines."""
+        if self.outer is None:
+            return str(getattr(self.function.__code__, "co_qualname", self.function.__qualname__))
+        around = (
+            f"{self.outer.qualified_name}.<locals>" if self.cls is None else self.cls.__qualname__
+        )
+        return f"{around}.{getattr(self.source.node, 'name', '<lambda>')}"
+
     def is_only_grown(self, name: str) -> bool:
         """Whether a container from outside is read only to have items added."""
         frame: Frame | None = self

@@ -54,6 +54,11 @@ def in_class(cls: type, name: str, otherwise: Any = None) -> Any:
     return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), otherwise)
 
 
+def gives(cls: type, name: str) -> bool:
+    """Whether the objects of a class have something of it under a name."""
+    return in_class(cls, name, _NOTHING) is not _NOTHING
+
+
 def is_dataclass(cls: Any) -> bool:
     """Whether a class is a dataclass, without asking a `__getattr__` of its metaclass."""
     return probe(cls, "__dataclass_fields__") is not None

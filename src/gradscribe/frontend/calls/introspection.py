@@ -36,7 +36,7 @@ from gradscribe.frontend.values.values import (
     is_number,
 )
 from gradscribe.ir.core import Value
-from gradscribe.ir.probing import has, in_class, module_of_class
+from gradscribe.ir.probing import gives, has, in_class, module_of_class
 from gradscribe.ir.types import BOOL, Opaque, Scalar
 from gradscribe.primitives.static import is_integer, of_one_dtype
 from gradscribe.primitives.users_code import is_computed_in_c
@@ -157,7 +157,7 @@ def refuse_of_derived(lowering: Lowering, node: Any, owner: FrontendValue, name:
     if cls is None or cls is collections.OrderedDict:
         return
     kind = next((k for k in (list, tuple) if issubclass(cls, k)), dict)
-    if not hasattr(kind, name):
+    if not gives(kind, name):
         lowering.unsupported(
             node,
             f"`{name}` may be an attribute of a class derived from {kind.__name__}",
@@ -202,7 +202,7 @@ def has_attribute(lowering: Lowering, node: Any, item: FrontendValue, name: str)
         return hasattr(item.target, name)
     if isinstance(item, TupleOf) and name in field_names(item.cls):
         return True
-    present = {hasattr(cls, name) for cls in _classes(lowering, node, item)}
+    present = {gives(cls, name) for cls in _classes(lowering, node, item)}
     return _settled(lowering, node, item, present)
 
 

@@ -47,7 +47,7 @@ from gradscribe.frontend.values.values import (
     is_number,
 )
 from gradscribe.ir.core import Method, Value
-from gradscribe.ir.probing import in_class
+from gradscribe.ir.probing import gives, in_class
 from gradscribe.ir.types import Array, Opaque, Scalar, is_complex
 from gradscribe.primitives.contract_kinds import HOLDS
 from gradscribe.primitives.registry import DISTRIBUTIONS, METHODS, PRIMITIVES
@@ -124,7 +124,7 @@ def method_or_attribute(
 def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> FrontendValue:
     """An attribute of a module, class or function. Those of the user's own are read at each
     call, or guarded: they may change."""
-    if isinstance(owner, set) and not hasattr(frozenset, name) and hasattr(owner, name):
+    if isinstance(owner, set) and not gives(frozenset, name) and gives(type(owner), name):
         known_sets.refuse_change(lowering, node, Static(owner))
     computed = class_attributes.of_static(lowering, node, owner, name)
     if computed is not None:
@@ -211,7 +211,7 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> Fr
     if name in _ADDRESSES:
         made = Opaque(_ADDRESSES[name])
         return foreign.call(lowering, node, getattr, ((owner, Static(name)), {}), made, HOLDS)
-    if name not in METHODS and hasattr(np.ndarray, name):
+    if name not in METHODS and gives(np.ndarray, name):
         if not callable(getattr(np.ndarray, name)):
             what = f"the attribute `{name}` of an array is not supported"
             lowering.unsupported(node, what, "use its shape, dtype or elements")
@@ -267,11 +267,11 @@ def _number_attribute(
     if isinstance(owner, Value):
         classes = number_classes.possible(lowering, owner)
         is_caught = presence.catches(lowering, AttributeError)
-        if len({hasattr(each, name) for each in classes}) > 1 and is_caught:
+        if len({gives(each, name) for each in classes}) > 1 and is_caught:
             number_classes.refuse_several(lowering, node, classes)
         if name in _OF_DTYPES and len(classes) > 1:
             number_classes.refuse_dtype(lowering, node)
-    if type_.weak and not hasattr(cls, name) and lowering.frame.called_at is None:
+    if type_.weak and not gives(cls, name) and lowering.frame.called_at is None:
         lowering.raises(node, AttributeError(f"'{cls.__name__}' object has no attribute '{name}'"))
     if name == "shape" and not type_.weak:
         return TupleOf(())
@@ -300,6 +300,6 @@ def _refuse_missing(lowering: Lowering, node: Any, classes: tuple[type, ...], na
     may_be_tensor = lowering.has_tensors or lowering.frame.called_at is not None
     around = lowering.package.tensors
     kinds = classes if around is None or not may_be_tensor else (*classes, around.cls)
-    if not any(hasattr(each, name) for each in kinds):
+    if not any(gives(each, name) for each in kinds):
         what = f"`{classes[0].__name__}` has no attribute `{name}`"
         lowering.raises(node, AttributeError(what), what, wording.near(name, dir(classes[0])))

@@ -26,6 +26,7 @@ from gradscribe.frontend.values.values import (
     scalar_type,
 )
 from gradscribe.ir.core import Value, walk
+from gradscribe.ir.probing import gives
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.indexing import GETITEM
 from gradscribe.primitives.registry import METHODS
@@ -81,7 +82,7 @@ def agrees(name: str, arguments: tuple[object, ...], cls: type) -> bool:
     that does not have it, and there means NumPy's."""
     if name in ("max", "min"):
         return not arguments
-    return name in _AGREEING or (hasattr(np.ndarray, name) and not hasattr(cls, name))
+    return name in _AGREEING or (gives(np.ndarray, name) and not gives(cls, name))
 
 
 def is_tensor(lowering: Lowering, item: FrontendValue) -> bool:

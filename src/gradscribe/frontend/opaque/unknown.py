@@ -49,7 +49,7 @@ from gradscribe.frontend.values.values import (
     opaque_type,
 )
 from gradscribe.ir.core import Method, Primitive, Value
-from gradscribe.ir.probing import in_class, probe
+from gradscribe.ir.probing import gives, in_class, probe
 from gradscribe.ir.types import (
     BOOL,
     FLOAT,
@@ -337,7 +337,7 @@ def method(
     if name == "__call__" and isinstance(receiver, (ObjectRef, Static)):
         called = receiver.target if isinstance(receiver, ObjectRef) else receiver.value
         addresses.note(lowering, called, arguments)
-    if texts.is_text(receiver) and not hasattr(str, name):
+    if texts.is_text(receiver) and not gives(str, name):
         what = f"'str' object has no attribute '{name}'"
         lowering.raises(node, AttributeError(what), what)
     type_ = texts.type_of_method(receiver, name)

@@ -52,3 +52,23 @@ def test_a_missing_attribute_is_caught() -> None:
         return x[0] * n
 
     assert gs.grad(caught, compile=True)(X).tolist() == [7.0, 0.0]
+
+
+def test_numbers_of_numpy_are_no_views_and_give_arrays() -> None:
+    def asked(x):
+        s = x[0]
+        array = s.__array__()
+        is_own = s.base is None and s.strides == () and type(array) is np.ndarray
+        return s * array * (2.0 if is_own else 1.0)
+
+    assert gs.value_and_grad(asked, compile=True)(X) == (asked(X), pytest.approx([4.0, 0.0]))
+
+
+@pytest.mark.parametrize("name", ["__abs__", "__neg__", "__pos__"])
+def test_special_methods_of_python_numbers_give_such(name) -> None:
+    def called(x):
+        return getattr(float(x[0]), name)()
+
+    found, _ = gs.vjp(called, X)
+    assert type(found) is float
+    assert found == called(X)

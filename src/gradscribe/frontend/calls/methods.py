@@ -166,6 +166,12 @@ def _of_array(
     if not (isinstance(receiver, (Ref, Value)) or is_number(receiver)):
         return None
     given = (receiver, *arguments)
+    if (
+        is_number(receiver)
+        and name in _OF_NUMBERS
+        and not tensors.attribute_of(lowering, receiver, name)
+    ):
+        return lowering.call(node, Static(_OF_NUMBERS[name]), given, keywords)
     if name == "detach":
         return subscripts.cut(lowering, receiver)
     if name == "item" or (name == "tolist" and is_number(receiver)):
@@ -226,6 +232,14 @@ def _converted(
 
 
 _CLASSES: dict[type, type] = {ListRef: list, DictRef: dict}
+
+_OF_NUMBERS: dict[str, Any] = {
+    "__abs__": operator.abs,
+    "__array__": np.array,
+    "__neg__": operator.neg,
+    "__pos__": operator.pos,
+}
+"""Special methods of numbers that give an array, or another number."""
 
 _OF_CONTAINERS: dict[str, Any] = {"__getitem__": operator.getitem, "__len__": len}
 """Special methods of arrays, lists, tuples and dicts that programs hand over as functions."""

@@ -277,11 +277,14 @@ def _number_attribute(
         return TupleOf(())
     if name == "ndim" and not type_.weak:
         return Static(0)
+    is_numpys = not (type_.weak or tensors.may_be_without_axes(lowering, owner))
+    if is_numpys and name in _OF_NO_VIEW:
+        return _OF_NO_VIEW[name]
     if name in ("itemsize", "nbytes") and not type_.weak:
         return Static(np.dtype(type_.dtype).itemsize)
     if name == "dtype" and not type_.weak:
         return Static(tensors.dtype_of(lowering, owner, type_.dtype))
-    if name == "data":
+    if name == "data" and tensors.attribute_of(lowering, owner, name) is not None:
         return cut(lowering, owner)
     if name == "real" and type_.weak and type_.dtype == "bool":
         return lowering.apply_primitive(node, PRIMITIVES[int], int, (owner,), {})
@@ -290,8 +293,17 @@ def _number_attribute(
     if name in ("real", "imag"):
         return application.apply_method(lowering, node, owner, name, (), {})
     cls = np.dtype(type_.dtype).type
-    _refuse_missing(lowering, node, (type(cls(0).item()) if type_.weak else cls,), name)
+    cls = type(cls(0).item()) if type_.weak else cls
+    _refuse_missing(lowering, node, (cls,), name)
+    is_tensors = tensors.attribute_of(lowering, owner, name) is not None
+    if gives(cls, name) and not (is_tensors or callable(getattr(cls, name))):
+        what = f"the attribute `{name}` of a number is not supported"
+        lowering.unsupported(node, what, "use the number itself, or its dtype")
     return _tensor_attribute(lowering, node, owner, name)
+
+
+_OF_NO_VIEW: dict[str, FrontendValue] = {"base": Static(None), "strides": TupleOf(())}
+"""Attributes of NumPy's numbers that tell how arrays lie in memory."""
 
 
 def _refuse_missing(lowering: Lowering, node: Any, classes: tuple[type, ...], name: str) -> None:

@@ -273,10 +273,23 @@ def attribute_of(lowering: Lowering, item: FrontendValue, name: str) -> Any:
     """What Tensor has under a name, if it means that for this value: always for Tensors; for
     numbers, which may be Tensors without axes, where NumPy's numbers have nothing."""
     number = is_number(item) and (name not in METHODS or name == "size")
-    number = number and _knows_tensors(lowering)
+    number = number and _knows_tensors(lowering) and not _is_of_numbers(lowering, item, name)
     if not (number or is_tensor(lowering, item)):
         return None
     return inspect.getattr_static(class_of(lowering).cls, name, None)
+
+
+def _is_of_numbers(lowering: Lowering, item: FrontendValue, name: str) -> bool:
+    """Whether a number is asked for what means something else of a Tensor, and is surely none."""
+    if lowering.frame.called_at is not None or may_be_without_axes(lowering, item):
+        return False
+    type_ = scalar_type(item)
+    if type_ is None or not type_.weak:
+        return name in _OF_NUMBERS
+    return gives(type(np.zeros((), type_.dtype).item()), name)
+
+
+_OF_NUMBERS = frozenset({"__array__", "data", "device"})
 
 
 def class_of(lowering: Lowering) -> TensorClass:

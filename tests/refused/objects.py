@@ -425,16 +425,6 @@ class Tally:
     count = 0.0
 
 
-class Dynamic:
-    def __getattr__(self, name):
-        return 5.0
-
-
-@refused("whether an object has an attribute that its `__getattr__` may give", X, Dynamic())
-def asks_for_a_dynamic_attribute(x, o):
-    return np.sum(x) * getattr(o, "v", 9.0)
-
-
 class Deciding(type):
     """Classes whose instances are what they say."""
 

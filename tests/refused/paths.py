@@ -12,6 +12,7 @@ from gradscribe.errors import NoDerivativeError
 from tests.refused import refused
 
 X = np.linspace(0.5, 2.0, 4)
+READS = [0]
 
 
 @refused("the function does not return one type of value: it differs from path to path", X)
@@ -141,20 +142,6 @@ def ends_by_an_exception(v):
     raise StopIteration
 
 
-@refused("whether an object has an attribute that its `__getattr__` may give", X)
-def attribute_of_a_metaclass(x):
-    return x[0] * getattr(MadeByAsking, "scale", 3.0)
-
-
-class Asking(type):
-    def __getattr__(cls, name):
-        return 9.0
-
-
-class MadeByAsking(metaclass=Asking):
-    pass
-
-
 @refused("`np.errstate(call=…)` calls a function wherever numbers are computed", X)
 def function_called_at_errors(x):
     with np.errstate(all="call", call=print):
@@ -214,6 +201,37 @@ def positional_pattern(x):
 class Point:
     def __init__(self, a, b):
         self.a, self.b = a, b
+
+
+class Counted(Point):
+    reads = READS
+
+    @property
+    def large(self):
+        if self.a < 1.0:
+            raise AttributeError("large")
+        return self.a
+
+    @property
+    def total(self):
+        self.reads[0] += 1
+        return self.a + self.b
+
+
+@refused("whether there is a `large` to be matched is known at run time only", X)
+def pattern_of_what_may_be_there(x):
+    match Counted(x[0], x[1]):
+        case Counted(large=a):
+            return a
+    return x[1]
+
+
+@refused("to read `total` changes something, in a pattern that is matched on some paths", X)
+def pattern_of_a_property_that_counts(x):
+    match Counted(x[0], x[1]):
+        case Counted(a=1.0, total=t) | Counted(total=t):
+            return t
+    return x[1]
 
 
 @refused("the class in this pattern is not known", X)

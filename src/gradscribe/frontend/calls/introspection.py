@@ -6,7 +6,7 @@ import abc
 import collections
 import inspect
 from collections.abc import Iterable, Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +16,12 @@ from gradscribe.frontend.kinds.static_values import object_of
 from gradscribe.frontend.memory import outside
 from gradscribe.frontend.objects import object_attributes
 from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.prelude import attribute_prelude
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.state.package import TensorClass
-from gradscribe.frontend.structures import instances, standard_classes
+from gradscribe.frontend.structures import class_attributes, instances, standard_classes
 from gradscribe.frontend.structures.indices import as_array
 from gradscribe.frontend.values.values import (
     BoundMethod,
@@ -36,7 +37,7 @@ from gradscribe.frontend.values.values import (
     is_number,
 )
 from gradscribe.ir.core import Value
-from gradscribe.ir.probing import gives, has, in_class, module_of_class
+from gradscribe.ir.probing import gives, in_class, module_of_class
 from gradscribe.ir.types import BOOL, Opaque, Scalar
 from gradscribe.primitives.static import is_integer, of_one_dtype
 from gradscribe.primitives.users_code import is_computed_in_c
@@ -172,27 +173,29 @@ def _derived(item: FrontendValue) -> type | None:
     return item.storage.derived if isinstance(item, (ListRef, DictRef)) else None
 
 
-def _refuse_given(lowering: Lowering, node: Any) -> NoReturn:
-    lowering.unsupported(
-        node,
-        "whether an object has an attribute that its `__getattr__` may give",
-        "read the attribute itself",
-    )
+def attribute_if_there(
+    lowering: Lowering, node: Any, owner: FrontendValue, name: str
+) -> tuple[bool | Value, FrontendValue]:
+    """Whether a value has an attribute at run time, and what it is."""
+    if class_attributes.may_run_code(owner, name):
+        given = (owner, Static(name))
+        found = lowering.inline(node, attribute_prelude.whether_and_attribute, given)
+        is_there, item = lowering.unpacked(node, found)
+        return lowering.truth(is_there), item
+    if not _has_attribute(lowering, node, owner, name):
+        return False, Static(None)
+    return True, lowering.attribute(node, owner, name)
 
 
-def has_attribute(lowering: Lowering, node: Any, item: FrontendValue, name: str) -> bool:
-    """Whether the value will have an attribute at run time."""
+def _has_attribute(lowering: Lowering, node: Any, item: FrontendValue, name: str) -> bool:
+    """Whether the value will have an attribute, which no code has to be run for."""
     refuse_of_derived(lowering, node, item, name)
     if instances.is_object(item):
         found = object_attributes.get(lowering, node, item, name)
         object_attributes.refuse_uncertain(lowering, node, name, found)
-        if found is None and has(instances.class_of(item), "__getattr__"):
-            _refuse_given(lowering, node)
         return found is not None
     if isinstance(item, Static):
         is_known = hasattr(item.value, name)
-        if is_known and isinstance(item.value, dependencies.HOLDERS) and not has(item.value, name):
-            _refuse_given(lowering, node)
         if isinstance(item.value, dependencies.HOLDERS) and not dependencies.is_library(item.value):
             dependencies.depend(
                 lowering, AccessPath(item.value), name, "present" if is_known else "absent"
@@ -301,7 +304,9 @@ def _hasattr(
     known_name = _attribute_name(lowering, node, name)
     if _computes_in_c(owner, known_name):
         return unknown.emit(lowering, hasattr, (owner, name), {}, BOOL)
-    return Static(has_attribute(lowering, node, owner, known_name))
+    if class_attributes.may_run_code(owner, known_name):
+        return lowering.inline(node, attribute_prelude.is_there, (owner, Static(known_name)))
+    return Static(_has_attribute(lowering, node, owner, known_name))
 
 
 def _computes_in_c(owner: FrontendValue, name: str) -> bool:
@@ -329,7 +334,10 @@ def _getattr(
     known_name = _attribute_name(lowering, node, name)
     if default is not None and _computes_in_c(owner, known_name):
         return unknown.emit(lowering, getattr, (owner, name, default), {}, Opaque())
-    if default is not None and not has_attribute(lowering, node, owner, known_name):
+    if default is not None and class_attributes.may_run_code(owner, known_name):
+        given = (owner, Static(known_name), default)
+        return lowering.inline(node, attribute_prelude.attribute_or, given)
+    if default is not None and not _has_attribute(lowering, node, owner, known_name):
         return default
     return lowering.attribute(node, owner, known_name)
 

@@ -17,16 +17,15 @@ from gradscribe.frontend.calls import introspection
 from gradscribe.frontend.calls.operators import compare
 from gradscribe.frontend.containers import lengths
 from gradscribe.frontend.containers.subscripts import read_item
+from gradscribe.frontend.control import class_patterns
 from gradscribe.frontend.expressions.expressions import condition
 from gradscribe.frontend.joins.branches import branch, conditional
 from gradscribe.frontend.joins.splitting import resolved
 from gradscribe.frontend.kinds import static_values
-from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import kept_variables, outside
 from gradscribe.frontend.memory.sequences import new_list
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.structures.class_attributes import depend_on_class
 from gradscribe.frontend.structures.instances import class_of, is_object
 from gradscribe.frontend.structures.standard_classes import class_in_python
 from gradscribe.frontend.values.iterations import Range
@@ -43,7 +42,6 @@ from gradscribe.frontend.values.values import (
     is_number,
 )
 from gradscribe.ir.core import Value
-from gradscribe.ir.probing import probe
 
 Condition: TypeAlias = bool | Value
 Take: TypeAlias = Callable[[Lowering, Any, FrontendValue, Any], FrontendValue]
@@ -71,9 +69,11 @@ def match_statement(
             run([], True)
             return
         case = node.cases[position]
+        matched = lowering.frame.matched = {}
         condition = _case(lowering, case, subject)
 
         def go() -> None:
+            lowering.frame.matched = matched
             _bind(lowering, case.pattern, subject)
             run(case.body, case in staying)
 
@@ -236,25 +236,17 @@ def _keys(lowering: Lowering, pattern: Any) -> list[Any]:
 
 
 def _class(lowering: Lowering, pattern: Any, item: FrontendValue) -> Condition:
-    cls = _class_of(lowering, pattern)
+    cls = class_patterns.class_of(lowering, pattern)
     if not introspection.is_instance(lowering, pattern, item, cls):
         return False
-    parts = _attributes(lowering, pattern)
-    names = [name for _, name in parts if name]
-    if not all(introspection.has_attribute(lowering, pattern, item, name) for name in names):
-        return False
-    return _every(lowering, pattern, _tests(lowering, item, parts, _attribute))
-
-
-def _class_of(lowering: Lowering, pattern: Any) -> type:
-
-    cls = lowering.expression(pattern.cls)
-    if not (stands_for(cls, type)):
-        lowering.unsupported(
-            pattern, "the class in this pattern is not known", "name the class itself"
-        )
-    found: type = cls.value
-    return found
+    parts = class_patterns.attributes(lowering, pattern)
+    reads: list[Callable[[], Condition]] = [
+        functools.partial(class_patterns.is_there, lowering, part, item, name)
+        for part, name in parts
+        if name
+    ]
+    tests = _tests(lowering, item, parts, class_patterns.attribute)
+    return _every(lowering, pattern, [*reads, *tests])
 
 
 def _tests(
@@ -308,36 +300,6 @@ def _item(lowering: Lowering, pattern: Any, owner: FrontendValue, place: Any) ->
     return found
 
 
-_WHOLE = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
-"""Classes whose one positional pattern is matched by the object itself."""
-
-
-def _attributes(lowering: Lowering, pattern: Any) -> list[tuple[Any, str]]:
-    """The patterns of a class pattern, each with its attribute; "" for the object itself."""
-    cls = _class_of(lowering, pattern)
-    positional = list(getattr(pattern, "patterns", None) or ())
-    names = [""] if cls in _WHOLE else list(probe(cls, "__match_args__", ()))
-    if positional and names != [""]:
-        depend_on_class(lowering, cls, "__match_args__", probe(cls, "__match_args__", ()))
-    if len(names) < len(positional):
-        lowering.unsupported(
-            pattern,
-            f"`{cls.__name__}` has no such positional patterns",
-            "match attributes by name: `Point(x=a)`, or define `__match_args__`",
-            python=TypeError,
-        )
-    by_name = zip(
-        getattr(pattern, "kwd_patterns", None) or (),
-        getattr(pattern, "kwd_attrs", None) or (),
-        strict=True,
-    )
-    return [*zip(positional, names, strict=False), *by_name]
-
-
-def _attribute(lowering: Lowering, pattern: Any, owner: FrontendValue, name: str) -> FrontendValue:
-    return lowering.attribute(pattern, owner, name) if name else owner
-
-
 # -- names -------------------------------------------------------------------------------------
 
 
@@ -378,8 +340,8 @@ def _bound_parts(lowering: Lowering, pattern: Any) -> Iterator[tuple[Any, Take, 
         places = zip(pattern.patterns, _keys(lowering, pattern), strict=True)
         yield from ((part, _item, place) for part, place in places)
     elif isinstance(pattern, gast.MatchClass):
-        attributes = _attributes(lowering, pattern)
-        yield from ((part, _attribute, name) for part, name in attributes)
+        attributes = class_patterns.attributes(lowering, pattern)
+        yield from ((part, class_patterns.attribute, name) for part, name in attributes)
 
 
 def _bind_either(lowering: Lowering, patterns: Sequence[Any], item: FrontendValue) -> None:

@@ -21,6 +21,7 @@ from gradscribe.frontend.state.dependencies import is_library
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.state.knowledge import Early
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.state.trial import Trial
 from gradscribe.frontend.syntax.function_texts import names_in
 from gradscribe.frontend.values.values import (
     BoundMethod,
@@ -68,20 +69,25 @@ def refuse_to_leave_out(
 ) -> None:
     """Refuse to leave out items if what makes them changes memory that was there before, or has
     other effects. It is lowered on trial."""
-    trial, before = lowering.trial(), dict(lowering.contents)
+    trial = lowering.trial()
     try:
         make()
     except UnsupportedError:  # it is refused where it is lowered to stay, if that needs it
         trial.take_back()
         return
-    has_effects = _has_effects(trial.operations) or any(_changed(lowering, before))
+    is_changing = changes_something(lowering, trial)
     trial.take_back()
-    if has_effects:
+    if is_changing:
         lowering.unsupported(
             node,
             f"items that change something when they are taken are left out by {taker}",
             _ADVICE,
         )
+
+
+def changes_something(lowering: Lowering, trial: Trial) -> bool:
+    """Whether what was lowered since changes memory that was there before, or has other effects."""
+    return _has_effects(trial.operations) or any(_changed(lowering, trial.before.contents))
 
 
 def _changed(lowering: Lowering, before: Mapping[Storage, Any]) -> Iterator[Storage]:

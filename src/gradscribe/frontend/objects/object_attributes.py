@@ -15,16 +15,21 @@ from typing import Any
 
 from gradscribe.frontend.joins.splitting import resolved
 from gradscribe.frontend.kinds.presence import catches, may_be_missing
+from gradscribe.frontend.kinds.static_values import object_of
 from gradscribe.frontend.memory import outside, scope
+from gradscribe.frontend.prelude import attribute_prelude
 from gradscribe.frontend.state import dependencies
+from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import fields_of_c
 from gradscribe.frontend.structures.class_attributes import (
     MISSING,
     depend_on_class,
+    is_computed_in_python,
     is_data_descriptor,
     method,
     of_class,
+    of_static_itself,
 )
 from gradscribe.frontend.structures.instances import Object, cell_of, class_of
 from gradscribe.frontend.structures.standard_classes import class_in_python, example_of
@@ -36,10 +41,13 @@ from gradscribe.ir.probing import has, in_class, probe
 def read(lowering: Lowering, node: Any, owner: Object, name: str) -> FrontendValue:
     """`owner.name`: a property, an attribute of the object itself, a method or an attribute of
     its class."""
+    fallback = method(lowering, owner, "__getattr__")
+    if fallback is not None and is_computed_in_python(in_class(class_of(owner), name)):
+        given = (owner, Static(name))
+        return lowering.inline(node, attribute_prelude.attribute_or_asked, given)
     found = get(lowering, node, owner, name)
     if found is not None:
         return found
-    fallback = method(lowering, owner, "__getattr__")
     if fallback is not None:
         return lowering.call(node, fallback, (Static(name),), {})
     if class_of(owner) is Variables:
@@ -49,6 +57,20 @@ def read(lowering: Lowering, node: Any, owner: Object, name: str) -> FrontendVal
     cls = class_in_python(owner) or class_of(owner)
     what = f"`{cls.__name__}` has no attribute `{name}`"
     return lowering.raises(node, AttributeError(what), what, "store it first")
+
+
+@handles(attribute_prelude.attribute_itself)
+def _attribute_itself(
+    lowering: Lowering, node: Any, owner: Object | Static, name: FrontendValue, /
+) -> FrontendValue:
+    known_name = object_of(lowering, node, name)
+    if isinstance(owner, Static):
+        found = of_static_itself(lowering, node, owner.value, known_name)
+    else:
+        found = get(lowering, node, owner, known_name)
+    if found is None:
+        return lowering.raises(node, AttributeError(known_name))
+    return found
 
 
 def get(lowering: Lowering, node: Any, owner: Object, name: str) -> FrontendValue | None:

@@ -12,7 +12,7 @@ import gast
 from gradscribe.frontend.syntax.name_liveness import reads_of, stores_last
 from gradscribe.frontend.syntax.source import Source
 from gradscribe.frontend.values.values import FrontendValue
-from gradscribe.ir.core import Location
+from gradscribe.ir.core import Location, Operation
 
 NOT_RETURNED, NOT_BROKEN, NOT_CONTINUED = EXITS = ("not returned", "not broken", "not continued")
 """Names that no Python program can have: the exits of the current frame and loop, each a flag that
@@ -25,6 +25,16 @@ RAISED = "has raised"
 """The name under which a path that ends in `raise` says so."""
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Matched:
+    """What a class pattern has read of an object; None where there is no such attribute. block:
+    where. changes: whether reading it has changed something."""
+
+    block: list[Operation]
+    item: FrontendValue | None
+    changes: bool
+
+
 @dataclass(eq=False, slots=True)
 class Frame:
     """One function that is being lowered: its source and its names.
@@ -34,7 +44,8 @@ class Frame:
     where the user's program calls them. outer: the frame that a nested function closes over.
     opened: the arguments (`Opened`), where the function is known to call itself. cls: the class
     that a method belongs to, if a function defines that. depth: how many regions there are around
-    the current statement, or side of a branch; None in an expression.
+    the current statement, or side of a branch; None in an expression. matched: what patterns of a
+    `case` have read of objects.
     """
 
     source: Source
@@ -48,6 +59,7 @@ class Frame:
     opened: Any = None
     cls: type | None = None
     depth: int | None = None
+    matched: dict[Any, Matched] = field(default_factory=dict)
 
     @property
     def is_of_package(self) -> bool:

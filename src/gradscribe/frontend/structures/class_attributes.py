@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import types
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, TypeGuard
 
 from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.memory import outside
+from gradscribe.frontend.prelude import attribute_prelude
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.instances import OfClass, class_of, has_methods, is_object
@@ -20,6 +22,7 @@ from gradscribe.frontend.values.values import (
     PartialOf,
     Static,
     Super,
+    TupleOf,
 )
 from gradscribe.ir.probing import in_class, probe
 from gradscribe.primitives.users_code import is_users
@@ -87,6 +90,16 @@ def of_class(
 def of_static(lowering: Lowering, node: Any, owner: Any, name: str) -> FrontendValue | None:
     """An attribute of something known, as a class or module, which the user's code computes when it
     is read: a property or other descriptor, `__getattr__`. None where there is no such code."""
+    of_class = in_class(type(owner), "__getattr__")
+    if is_users(of_class) and any(map(_is_computed_by_user, _kinds(Static(owner), name))):
+        depend_on_class(lowering, type(owner), "__getattr__", of_class)
+        given = (Static(owner), Static(name))
+        return lowering.inline(node, attribute_prelude.attribute_or_asked, given)
+    return of_static_itself(lowering, node, owner, name)
+
+
+def of_static_itself(lowering: Lowering, node: Any, owner: Any, name: str) -> FrontendValue | None:
+    """The same, where a `__getattr__` is asked for nothing that is there."""
     is_class = isinstance(owner, type)
     kind = in_class(type(owner), name, MISSING)
     if is_property(kind) and is_users(kind.fget):
@@ -229,6 +242,35 @@ def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Fronte
         return outside.external(lowering, kind, AccessPath(base).attribute(name), name)
     what = f"`super()` has no attribute `{name}`"
     return lowering.raises(node, AttributeError(what), what, "define it in a base class")
+
+
+def may_run_code(owner: FrontendValue, name: str) -> bool:
+    """Whether code in Python may run to find an attribute, and raise an AttributeError."""
+    if not (is_object(owner) or isinstance(owner, (Static, TupleOf))):
+        return False
+    if any(map(is_computed_in_python, _kinds(owner, name))):
+        return True
+    cls, target = class_of(owner), owner.value if isinstance(owner, Static) else None
+    module = vars(target).get("__getattr__") if isinstance(target, types.ModuleType) else None
+    return any(isinstance(f, types.FunctionType) for f in (in_class(cls, "__getattr__"), module))
+
+
+def _kinds(owner: OfClass, name: str) -> Iterator[Any]:
+    """What the class of something, and, if that is a class, it itself, has under a name."""
+    yield in_class(class_of(owner), name)
+    if isinstance(owner, Static) and isinstance(owner.value, type):
+        yield in_class(owner.value, name)
+
+
+def _is_computed_by_user(kind: Any) -> bool:
+    return is_users(kind.fget if is_property(kind) else in_class(type(kind), "__get__"))
+
+
+def is_computed_in_python(kind: Any) -> bool:
+    """Whether code in Python computes what a class has under a name, where it is read."""
+    if is_property(kind) or isinstance(kind, functools.cached_property):
+        return True
+    return isinstance(in_class(type(kind), "__get__"), types.FunctionType)
 
 
 def is_computed(owner: FrontendValue, name: str) -> bool:

@@ -145,3 +145,44 @@ def test_what_all_classes_agree_in_is_known_when_a_function_is_compiled() -> Non
         return r.sum() if isinstance(r, np.ndarray) else x[0] * r
 
     assert list(gs.grad(function)(np.array([0.5, 1.0]))) == [1.0, 0.0]
+
+
+class Counting:
+    """Counts how often it is asked for its truth."""
+
+    def __init__(self, is_true: bool) -> None:
+        self.is_true, self.asked = is_true, [0]
+
+    def __bool__(self) -> bool:
+        self.asked[0] += 1
+        return self.is_true
+
+
+TRUE, FALSE = Counting(True), Counting(False)
+
+
+def either_and(x):
+    return np.sum(x) * ((TRUE or 2.0) and 3.0) * ((FALSE or 2.0) and 3.0)
+
+
+def both_or(x):
+    return np.sum(x) * ((TRUE and 2.0) or 3.0) * ((FALSE and 2.0) or 3.0)
+
+
+def in_three_levels(x):
+    return np.sum(x) * (((1.0 and (TRUE or FALSE)) or 2.0) and (FALSE or TRUE or 4.0) and 5.0)
+
+
+def the_same_twice(x):
+    return np.sum(x) * (((FALSE or FALSE) and 1.0) or ((TRUE and TRUE) and 2.0))
+
+
+@pytest.mark.parametrize("function", [either_and, both_or, in_three_levels, the_same_twice])
+def test_an_operand_that_has_decided_is_not_asked_again(function: Any) -> None:
+    counts = []
+    for call in function, gs.grad(function, compile=True):
+        TRUE.asked[0] = FALSE.asked[0] = 0
+        value = call(X)
+        counts.append((TRUE.asked[0], FALSE.asked[0]))
+    assert counts[0] == counts[1]
+    assert value.tolist() == [function(X) / np.sum(X)] * 3

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 import gradscribe as gs
-from gradscribe.errors import NoDerivativeError
+from gradscribe.errors import NoDerivativeError, UnsupportedPathError
 from tests.refused import refused
 
 X = np.linspace(0.5, 2.0, 4)
@@ -216,6 +216,26 @@ class Counted(Point):
     def total(self):
         self.reads[0] += 1
         return self.a + self.b
+
+
+@refused(
+    "an object may be asked for its truth twice here, which changes something",
+    X,
+    kind=UnsupportedPathError,
+)
+def truth_that_counts(x):
+    found = Countable(x[0])
+    scale = (found or 2.0) and 3.0
+    return x[1] * scale
+
+
+class Countable:
+    def __init__(self, v):
+        self.v = v
+
+    def __bool__(self):
+        READS[0] += 1
+        return bool(self.v > 0)
 
 
 @refused("whether there is a `large` to be matched is known at run time only", X)

@@ -28,7 +28,7 @@ from gradscribe.frontend.expressions.assignments import (
     augmented_statement,
     delete_statement,
 )
-from gradscribe.frontend.expressions.expressions import condition
+from gradscribe.frontend.expressions.booleans import condition
 from gradscribe.frontend.joins.branches import branch
 from gradscribe.frontend.joins.exits import always_leaves, ended, guarded, pending_exits
 from gradscribe.frontend.joins.known_exceptions import raise_known

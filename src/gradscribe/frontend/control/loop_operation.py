@@ -13,7 +13,7 @@ from typing import Any
 from gradscribe.frontend.containers import iteration_items
 from gradscribe.frontend.containers.loop_columns import Columns
 from gradscribe.frontend.control import list_lengths
-from gradscribe.frontend.expressions.expressions import condition
+from gradscribe.frontend.expressions.booleans import condition
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.joins import attempts
 from gradscribe.frontend.joins.branches import branch

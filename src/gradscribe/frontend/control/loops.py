@@ -20,7 +20,7 @@ from gradscribe.frontend.containers.loop_columns import columns_of
 from gradscribe.frontend.containers.run_time_sets import is_set
 from gradscribe.frontend.control.loop_operation import TestWithEffectsError, after, run_loop
 from gradscribe.frontend.control.rewritten_loops import by_next, by_place, with_test_inside
-from gradscribe.frontend.expressions.expressions import condition
+from gradscribe.frontend.expressions.booleans import condition
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.joins import attempts
 from gradscribe.frontend.joins.carried_fixed_point import FirstIterationError

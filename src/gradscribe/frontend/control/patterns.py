@@ -18,7 +18,7 @@ from gradscribe.frontend.calls.operators import compare
 from gradscribe.frontend.containers import lengths
 from gradscribe.frontend.containers.subscripts import read_item
 from gradscribe.frontend.control import class_patterns
-from gradscribe.frontend.expressions.expressions import condition
+from gradscribe.frontend.expressions.booleans import condition
 from gradscribe.frontend.joins.branches import branch, conditional
 from gradscribe.frontend.joins.splitting import resolved
 from gradscribe.frontend.kinds import static_values

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import gast
 
-from gradscribe.frontend.expressions.expressions import condition
+from gradscribe.frontend.expressions.booleans import condition
 from gradscribe.frontend.kinds import static_values
 from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.opaque import unknown

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -18,8 +17,9 @@ from gradscribe.frontend.containers import keyed_dicts, sets, unpacking
 from gradscribe.frontend.containers.subscripts import read_item
 from gradscribe.frontend.expressions import comprehensions
 from gradscribe.frontend.expressions.attributes import method_or_attribute
+from gradscribe.frontend.expressions.booleans import boolean, condition
 from gradscribe.frontend.expressions.formatted import formatted
-from gradscribe.frontend.joins.splitting import choose, for_each_kind, note_decider, resolved
+from gradscribe.frontend.joins.splitting import choose, for_each_kind, resolved
 from gradscribe.frontend.kinds import tensors
 from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import outside, scope
@@ -40,8 +40,7 @@ from gradscribe.frontend.values.values import (
     Unbound,
     is_number,
 )
-from gradscribe.ir.core import Value
-from gradscribe.ir.types import Array, Scalar
+from gradscribe.ir.types import Array
 
 
 def expression(lowering: Lowering, node: Any) -> FrontendValue:
@@ -102,54 +101,6 @@ def _negation(lowering: Lowering, node: Any) -> FrontendValue:
     if isinstance(known, bool):
         return Static(not known)
     return lowering.operate(node, operator.not_, known)
-
-
-def _boolean(lowering: Lowering, node: Any) -> FrontendValue:
-    """`a and b`, `a or b`: the value of the operand that decided."""
-    return _until_decided(lowering, node, lambda part: expression(lowering, part))
-
-
-def condition(lowering: Lowering, node: Any) -> FrontendValue:
-    """The value of an expression of which the truth alone counts, as in a test: of `a and b` and
-    `a or b`, whether they hold, so that a list and a comparison may stand side by side."""
-    if not isinstance(node, gast.BoolOp):
-        return expression(lowering, node)
-
-    def flag(part: Any) -> FrontendValue:
-        known = lowering.truth(condition(lowering, part))
-        if isinstance(known, bool):
-            return Static(known)
-        if isinstance(known.type, Scalar) and known.type.dtype != "bool":
-            return lowering.operate(part, operator.ne, known, Static(0))
-        return known
-
-    return _until_decided(lowering, node, flag)
-
-
-def _until_decided(
-    lowering: Lowering, node: Any, evaluate: Callable[[Any], FrontendValue]
-) -> FrontendValue:
-    """The operands of `and` or `or` in turn, up to the one that decides: that one."""
-    is_and = isinstance(node.op, gast.And)
-
-    def rest(position: int) -> FrontendValue:
-        item = evaluate(node.values[position])
-        if position == len(node.values) - 1:
-            return item
-        return for_each_kind(lowering, node, (item,), functools.partial(decided, position))
-
-    def decided(position: int, item: FrontendValue) -> FrontendValue:
-        known = lowering.truth(item)
-        if isinstance(known, Value):  # also that of an operand that has decided before
-            known = lowering.assumed.get(lowering.numbering.of(known), known)
-        if isinstance(known, bool):
-            return rest(position + 1) if known is is_and else item
-        sides = functools.partial(rest, position + 1), lambda: item
-        result = choose(lowering, node, known, *(sides if is_and else sides[::-1]))
-        note_decider(lowering, result, known, not is_and)
-        return result
-
-    return rest(0)
 
 
 def _compare(lowering: Lowering, node: Any) -> FrontendValue:
@@ -392,7 +343,7 @@ EXPRESSIONS: dict[type, Callable[[Lowering, Any], FrontendValue]] = {
     gast.Name: _name,
     gast.BinOp: _binary,
     gast.UnaryOp: _unary,
-    gast.BoolOp: _boolean,
+    gast.BoolOp: boolean,
     gast.Compare: _compare,
     gast.IfExp: _conditional_expression,
     gast.Tuple: _tuple,

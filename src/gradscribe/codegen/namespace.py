@@ -62,7 +62,7 @@ class Scope:
 
     def reference(self, value: Any) -> ast.expr:
         """The expression that gives a module, function, class or other object."""
-        if isinstance(value, MethodType) or _is_method_in_c(value):
+        if _is_attribute_of_owner(value):
             return ast.Attribute(self.reference(value.__self__), value.__name__, ast.Load())
         stream = next((name for name in _STREAMS if getattr(sys, name, None) is value), None)
         if stream is not None and value is not None:
@@ -99,11 +99,15 @@ class Scope:
 _STREAMS = ("stdout", "stderr", "stdin")
 
 
-def _is_method_in_c(value: Any) -> bool:
-    """Whether this is a method of an object or class: functions in C belong to a module, if any."""
-    return isinstance(value, BuiltinMethodType) and not isinstance(
-        value.__self__, (ModuleType, NoneType)
-    )
+def _is_attribute_of_owner(value: Any) -> bool:
+    """Whether this is a method that its object or class has under its name: functions in C belong
+    to a module, if any, and some to an object without such an attribute."""
+    if not isinstance(value, (BuiltinMethodType, MethodType)):
+        return False
+    if isinstance(value.__self__, (ModuleType, NoneType)):
+        return False
+    found = probe(value.__self__, value.__name__)
+    return type(found) is type(value) and bool(found == value)
 
 
 def _own_name(value: Any) -> str:

@@ -54,7 +54,11 @@ def is_users(function: Any) -> bool:
 
 def is_computed_in_c(kind: Any) -> bool:
     """Whether this is an attribute, or an operator, that a class in C computes, of no library, and
-    not installed: to read it may change something."""
+    not installed: to read it may change something. So it is with a property of compiled code."""
+    if isinstance(kind, property):
+        getter: Any = kind.fget
+        is_built_in = isinstance(getter, types.BuiltinFunctionType)
+        return is_built_in and not isinstance(getter.__self__, types.ModuleType)
     if not isinstance(kind, _COMPUTED) or kind.__name__ in _OF_ALL_CLASSES:
         return False
     module = kind.__objclass__.__module__

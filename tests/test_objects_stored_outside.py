@@ -295,3 +295,38 @@ def test_what_contains_itself_is_refused():
         gs.grad(stored)(X)
     with pytest.raises(UnsupportedError, match="contains itself"):
         gs.jvp(returned, (X,), (X,))
+
+
+def keeps_dtypes(x):
+    LOG.append(x.dtype)
+    LOG.extend([np.result_type(x, np.float32), (x[0] > 1).dtype, np.float64])
+    LOG.append((x.dtype, {"a": x.dtype, x.dtype: [x.dtype]}))
+    LOG.append(functools.partial(np.zeros, 2, x.dtype).args)
+    TABLE["dtype"] = x.dtype
+    return np.sum(np.zeros(3, dtype=x.dtype) + x)
+
+
+def test_a_dtype_is_kept_as_such(capsys) -> None:
+    def shown(call) -> str:
+        LOG.clear()
+        TABLE.clear()
+        call(X)
+        return repr((LOG, TABLE))
+
+    assert shown(gs.grad(keeps_dtypes, compile=True)) == shown(keeps_dtypes)
+    gs.grad(lambda x: print(x.dtype, [x.dtype]) or np.sum(x), compile=True)(X)
+    assert capsys.readouterr().out == "float64 [dtype('float64')]\n"
+
+
+def test_a_function_of_a_dtype_has_that_for_a_default() -> None:
+    def keeps(x):
+        def made(n, dtype=x.dtype):
+            return np.zeros(n, dtype)
+
+        LOG.append(made)
+        return np.sum(x)
+
+    LOG.clear()
+    gs.grad(keeps, compile=True)(X)
+    assert LOG[0].__defaults__ == (X.dtype,)
+    assert isinstance(LOG[0].__defaults__[0], np.dtype)

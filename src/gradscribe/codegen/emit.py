@@ -10,7 +10,7 @@ from inspect import Signature
 from typing import Any
 
 from gradscribe.codegen.expressions import Expressions
-from gradscribe.codegen.literals import display, literal, part_of
+from gradscribe.codegen.literals import display, exact_literal, part_of
 from gradscribe.codegen.namespace import Namespace, Scope
 from gradscribe.codegen.plan import Plan, plan
 from gradscribe.codegen.rewriting import name
@@ -139,7 +139,7 @@ class Emitter:
             return ast.parse(self._defaults[parameter.name], mode="eval").body
         if parameter.default is Signature.empty:
             return None
-        return literal(parameter.default, self._scope)
+        return exact_literal(parameter.default, self._scope)
 
     # parameters with structure
 
@@ -191,7 +191,7 @@ class Emitter:
             children = [self._build(child, leaves) for child in tree.children]
             return display(tree, children, self._scope)
         if isinstance(tree, Constant):
-            return literal(tree.value, self._scope)
+            return exact_literal(tree.value, self._scope)
         leaf = next(leaves)
         if self._plan.is_undefined(leaf):
             return ast.Constant(None)

@@ -12,14 +12,17 @@ from collections.abc import Mapping, Sequence
 from inspect import Parameter
 from typing import Any
 
-from gradscribe.codegen.literals import literal
+from gradscribe.codegen.literals import exact_literal, literal
 from gradscribe.codegen.namespace import Scope
 from gradscribe.codegen.normalize import ShapeOf
 from gradscribe.codegen.rewriting import name
 from gradscribe.codegen.spellings import OPERATORS, SPELLINGS
 from gradscribe.codegen.uses import Uses
 from gradscribe.ir.core import Method, Operand, Operation, Primitive, SliceOf, Value
+from gradscribe.ir.probing import probe
 from gradscribe.primitives import indexing
+from gradscribe.primitives.control import CONSTANT, EFFECT, ENTER, FORMAT, RUN
+from gradscribe.primitives.functions import FUNCTION
 from gradscribe.primitives.registry import PRIMITIVES
 
 ATTRIBUTES = frozenset({"T", "mT", "real", "imag", "shape", "size", "ndim", "dtype", "itemsize"})
@@ -86,9 +89,10 @@ class Expressions:
             container = ast.Tuple if isinstance(tree, tuple) else ast.List
             return container([self.argument(operation, item) for item in tree], ast.Load())
         if isinstance(tree, dict):
-            keys: list[ast.expr | None] = [literal(key, self.scope) for key in tree]
+            keys: list[ast.expr | None] = [exact_literal(key, self.scope) for key in tree]
             return ast.Dict(keys, [self.argument(operation, item) for item in tree.values()])
-        return literal(tree, self.scope)
+        form = exact_literal if _may_keep(operation) else literal
+        return form(tree, self.scope)
 
     def arguments(self, operation: Operation) -> tuple[list[ast.expr], list[ast.keyword]]:
         """The arguments of a call: operands and required ones by position, the rest by name."""
@@ -150,6 +154,15 @@ class Expressions:
         if method in WITHOUT_KEYWORDS:
             positional, keywords = positional + [keyword.value for keyword in keywords], []
         return ast.Call(attribute, positional[1:], keywords)
+
+
+def _may_keep(operation: Operation) -> bool:
+    """Whether what is given is kept, or shown, as it is: by code that is not NumPy's."""
+    module = probe(operation.callee, "__module__") or ""
+    return operation.primitive in _UNREAD and not module.startswith("numpy")
+
+
+_UNREAD = frozenset({CONSTANT, EFFECT, ENTER, FORMAT, FUNCTION, RUN})
 
 
 def parameters_of(operation: Operation) -> list[Parameter]:

@@ -105,16 +105,17 @@ def _set(value: set, scope: Scope) -> ast.expr:  # type: ignore[type-arg]
 
 @_literal.register
 def _dict(value: dict, scope: Scope) -> ast.expr:  # type: ignore[type-arg]
-    keys: list[ast.expr | None] = [_key(key, scope) for key in value]
+    keys: list[ast.expr | None] = [exact_literal(key, scope) for key in value]
     return ast.Dict(keys, [literal(item, scope) for item in value.values()])
 
 
-def _key(value: Any, scope: Scope) -> ast.expr:
-    """A key of a dict: a dtype is not its class there, as it is where NumPy takes either."""
+def exact_literal(value: Any, scope: Scope) -> ast.expr:
+    """The same, of what is kept, or a key: a dtype is not its class there, as it is where NumPy
+    takes either."""
     if isinstance(value, np.dtype):
         return ast.Call(scope.numpy("dtype"), [literal(value, scope)], [])
     if isinstance(value, tuple):
-        return ast.Tuple([_key(item, scope) for item in value], ast.Load())
+        return ast.Tuple([exact_literal(item, scope) for item in value], ast.Load())
     return literal(value, scope)
 
 
@@ -132,7 +133,7 @@ def display(node: Node, children: list[ast.expr], scope: Scope) -> ast.expr:
         return ast.List(children, ast.Load())
     keys = node.keys or ()
     if node.cls is dict:
-        made: ast.expr = ast.Dict([_key(key, scope) for key in keys], children)
+        made: ast.expr = ast.Dict([exact_literal(key, scope) for key in keys], children)
         is_ordered = node.derived is OrderedDict
         return ast.Call(scope.reference(OrderedDict), [made], []) if is_ordered else made
     keywords = [ast.keyword(key, child) for key, child in zip(keys, children, strict=True)]
@@ -147,5 +148,5 @@ def part_of(container: ast.expr, node: Node, number: int, scope: Scope) -> ast.e
     if node.keys is None:
         return ast.Subscript(container, ast.Constant(number), ast.Load())
     if node.cls is dict:
-        return ast.Subscript(container, _key(node.keys[number], scope), ast.Load())
+        return ast.Subscript(container, exact_literal(node.keys[number], scope), ast.Load())
     return ast.Attribute(container, node.keys[number], ast.Load())

@@ -85,3 +85,26 @@ def test_a_method_of_an_array_writes_to_it() -> None:
     value, gradient = gs.value_and_grad(program)(X)
     assert value == 8.0
     np.testing.assert_array_equal(gradient, [2.0, 2.0, 2.0])
+
+
+KEPT: list[Any] = []
+
+
+def test_what_is_kept_is_of_the_class_that_the_program_made() -> None:
+    def program(x: Any) -> Any:
+        w = 2.0
+
+        def told(a, b=1.0):
+            "What it does."
+            return a * w * b
+
+        KEPT.extend([told, np.vectorize(lambda v: v * w), np.vectorize(told)])
+        return np.sum(x)
+
+    KEPT.clear()
+    gs.grad(program, compile=True)(X)
+    told, times, mapped = KEPT
+    assert told.__doc__ == "What it does."
+    assert (type(times), type(mapped)) == (np.vectorize, np.vectorize)
+    assert mapped.pyfunc(3.0) == told(3.0) == 6.0
+    assert times(X).tolist() == mapped(X).tolist() == (X * 2.0).tolist()

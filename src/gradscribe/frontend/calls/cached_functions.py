@@ -20,6 +20,7 @@ from gradscribe.frontend.joins.final_blocks import walk_all
 from gradscribe.frontend.kinds.trees import reached
 from gradscribe.frontend.memory.remembered import reading, refusal
 from gradscribe.frontend.opaque import recorded_calls
+from gradscribe.frontend.prelude.prelude import remembered
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.state.handlers import ObjectsOf, handles
 from gradscribe.frontend.state.lowering import Lowering
@@ -46,11 +47,6 @@ from gradscribe.primitives.raising import makes_exception
 from gradscribe.primitives.users_code import is_users
 
 _LOOPS = (gast.For, gast.While)
-
-
-def remembered(function: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """`function(*args, **kwargs)`, for a function that remembers its results."""
-    return function(*args, **kwargs)
 
 
 def _remembering(function: Any) -> Any:

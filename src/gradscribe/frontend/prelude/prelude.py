@@ -15,6 +15,11 @@ import numpy as np
 from gradscribe.primitives.lists import order
 
 
+def remembered(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """`function(*args, **kwargs)`, for a function that remembers its results."""
+    return function(*args, **kwargs)
+
+
 def any_of(items: Any) -> bool:
     for item in items:
         if item:

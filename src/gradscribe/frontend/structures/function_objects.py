@@ -14,8 +14,10 @@ from dataclasses import replace
 from typing import Any
 
 import gast
+import numpy as np
 
 from gradscribe.frontend.memory import iterators, kept_variables, outside_functions, scope
+from gradscribe.frontend.prelude.prelude import remembered
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError
 from gradscribe.frontend.state.lowering import Lowering
@@ -35,6 +37,7 @@ from gradscribe.frontend.values.values import (
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Opaque
+from gradscribe.primitives import mapping
 from gradscribe.primitives.control import EFFECT, RUN
 from gradscribe.primitives.functions import FUNCTION, FunctionText
 
@@ -90,6 +93,10 @@ def _refuse(lowering: Lowering, node: Any, why: str) -> None:
 
 
 def _function(lowering: Lowering, item: LocalFunction, argument_of: ArgumentOf) -> Value:
+    if item.frame.function is mapping.vectorize:
+        given = (argument_of(item.frame.names["pyfunc"]),)
+        tree = {"args": given, "keywords": {}, "type": Opaque(np.vectorize)}
+        return lowering.plain(RUN, tree, np.vectorize)
     found = captured(lowering, item)
     defaults = {} if isinstance(item.node, gast.GeneratorExp) else item.defaults
     text, owners = _looking_up(lowering, item, found)
@@ -142,6 +149,12 @@ def _check(lowering: Lowering, node: Any, name: str, item: FrontendValue) -> Non
 
 
 def _partial(lowering: Lowering, item: PartialOf, argument_of: ArgumentOf) -> Value:
+    if isinstance(item.function, Static) and item.function.value is remembered:
+        lowering.unsupported(
+            lowering.frame.statement,
+            "a function that remembers its results is given to code that cannot be read",
+            "make it outside of the function, or give the function itself",
+        )
     function, *given = (argument_of(part) for part in item.parts)
     count = len(item.arguments)
     named = dict(zip(item.keywords, given[count:], strict=True))

@@ -146,7 +146,7 @@ def _with_default(tree: Any) -> Iterator[str]:
 
 
 def _strip(tree: Any) -> None:
-    """Take out what is evaluated where the function is made, and the docstring."""
+    """Take out what is evaluated where the function is made."""
     tree.args.defaults = []
     tree.args.kw_defaults = [None] * len(tree.args.kwonlyargs)
     for node in gast.walk(tree):
@@ -154,15 +154,8 @@ def _strip(tree: Any) -> None:
             node.annotation = None
         if isinstance(node, gast.FunctionDef):
             node.returns = None
-            if len(node.body) > 1 and _is_text(node.body[0]):
-                del node.body[0]
     if isinstance(tree, gast.FunctionDef):
         tree.decorator_list = []
-
-
-def _is_text(statement: Any) -> bool:
-    is_constant = isinstance(statement, gast.Expr) and isinstance(statement.value, gast.Constant)
-    return is_constant and isinstance(statement.value.value, str)
 
 
 def _symbols(table: symtable.SymbolTable) -> Iterator[symtable.Symbol]:

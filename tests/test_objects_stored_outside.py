@@ -4,6 +4,7 @@ with the attributes that they have, and one object under all of its names."""
 from __future__ import annotations
 
 import functools
+import types
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -330,3 +331,88 @@ def test_a_function_of_a_dtype_has_that_for_a_default() -> None:
     gs.grad(keeps, compile=True)(X)
     assert LOG[0].__defaults__ == (X.dtype,)
     assert isinstance(LOG[0].__defaults__[0], np.dtype)
+
+
+SETTINGS = types.SimpleNamespace(a=1.0, b=2.0)
+
+
+def deletes_and_stores_again(x):
+    del SETTINGS.a
+    SETTINGS.a = 3.0
+    return np.sum(x)
+
+
+def stores_in_two_orders(x):
+    if x[0] > 0:
+        SETTINGS.c = 1.0
+        SETTINGS.d = 2.0
+    else:
+        SETTINGS.d = 3.0
+        SETTINGS.c = 4.0
+    return np.sum(x)
+
+
+def stores_the_first_one_late(x):
+    made = types.SimpleNamespace()
+    if x[0] > 1:
+        made.a = 1.0
+    made.b = 2.0
+    made.a = 3.0
+    LOG.append(made)
+    return np.sum(x)
+
+
+def changes_what_is_given_away(x):
+    made = types.SimpleNamespace(a=1.0, b=2.0)
+    LOG.append(made)
+    del made.a
+    made.a = 3.0
+    return np.sum(x)
+
+
+def stores_in_one_order(x):
+    made = types.SimpleNamespace()
+    if x[0] > 0:
+        made.a = x[0]
+        made.b = 1.0
+    else:
+        made.a = x[1]
+        made.b = 2.0
+    for k in range(3):
+        made.c = float(k)
+        made.a = made.a * 2.0
+    del made.c
+    made.c = 5.0
+    SETTINGS.b = 7.0
+    SETTINGS.c = 8.0
+    LOG.append(made)
+    return made.a
+
+
+@pytest.fixture
+def settings():
+    vars(SETTINGS).clear()
+    vars(SETTINGS).update({"a": 1.0, "b": 2.0})
+    LOG.clear()
+    yield
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        deletes_and_stores_again,
+        stores_in_two_orders,
+        stores_the_first_one_late,
+        changes_what_is_given_away,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_attributes_in_an_order_that_is_not_followed_are_refused(program, settings) -> None:
+    with pytest.raises(UnsupportedError):
+        gs.grad(program, compile=True)(X)
+
+
+def test_attributes_that_are_stored_in_one_order_keep_it(settings) -> None:
+    gs.grad(stores_in_one_order, compile=True)(X)
+    assert list(vars(LOG[0])) == ["a", "b", "c"]
+    assert list(vars(SETTINGS)) == ["a", "b", "c"]

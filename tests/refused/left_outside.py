@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import types
 
 import numpy as np
 
@@ -147,3 +148,29 @@ NAMED = {float("nan"): 1.0, 2: 3.0}
 @refused("`NAMED` has NaN as a key, which is found by its identity alone", 2.0)
 def nan_as_a_key(x):
     return x * sum(NAMED.values())
+
+
+SETTINGS = types.SimpleNamespace(a=1.0, b=2.0)
+
+
+@refused("the attribute `a` gets another place among those of the object on some paths", np.ones(2))
+def deleted_and_stored_again(x):
+    del SETTINGS.a
+    SETTINGS.a = 2.0
+    return np.sum(x)
+
+
+@refused(
+    "an object whose attributes are stored in another order on some paths is returned, or stored "
+    "outside",
+    np.ones(2),
+)
+def attributes_in_two_orders(x):
+    made = types.SimpleNamespace()
+    if x[0] > 1:
+        made.a = x[0]
+        made.b = x[1]
+    else:
+        made.b = x[0]
+        made.a = x[1]
+    return made

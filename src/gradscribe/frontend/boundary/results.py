@@ -80,6 +80,13 @@ def result_tree(
             "define the class outside",
             lowering.builder.location,
         )
+    if storage in lowering.changes.reordered:
+        raise UnsupportedError(
+            "an object whose attributes are stored in another order on some paths is returned, or "
+            "stored outside",
+            "store them in one order, and another value instead of deleting one",
+            lowering.builder.location,
+        )
     if storage in around:
         raise UnsupportedError(
             "an object, list or dict that contains itself is returned, or stored outside",

@@ -10,6 +10,7 @@ import types
 from typing import Any
 
 from gradscribe.frontend.interface import AccessPath
+from gradscribe.frontend.kinds.presence import may_be_missing
 from gradscribe.frontend.kinds.raised import as_python
 from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import aliasing, outside_reach
@@ -39,6 +40,7 @@ from gradscribe.frontend.values.values import (
     ObjectRef,
     Static,
     Unbound,
+    possibilities,
 )
 from gradscribe.ir.probing import in_class, probe
 
@@ -139,6 +141,8 @@ def store_plainly(
     _refuse_other_slots(lowering, node, class_of(owner), name)
     if class_of(owner) is Variables:
         item = lowering.named(item, name)
+    if not isinstance(item, Unbound) and _is_reordered(lowering, owner, name):
+        _note_order(lowering, node, owner, name)
     if isinstance(owner, ObjectRef):
         _take_over(lowering, node, owner, name)
     cell = cell_of(lowering, owner, name)
@@ -149,6 +153,63 @@ def store_plainly(
         return
     with aliasing.changing_items(lowering, node, cell):
         set_attribute(lowering, owner, name, item)
+
+
+def _is_reordered(lowering: Lowering, owner: Object, name: str) -> bool:
+    """Whether an attribute gets another place among those of an object than where it is stored on
+    other paths, or was before it was deleted."""
+    cls = class_of(owner)
+    if not cls.__dictoffset__ or cls is Variables or class_in_python(owner) is not None:
+        return False
+    held, cells = _attributes(lowering, owner)
+    names = list(held | cells)
+    later = names[names.index(name) + 1 :] if name in names else ()
+    if not any(_is_present(lowering, other, held, cells) for other in later):
+        return False
+    if not _is_present(lowering, name, held, cells):
+        return True
+    cell = cells.get(name)
+    return cell in lowering.contents and _may_lack(lowering, lowering.items_in(cell)[name])
+
+
+def _may_lack(lowering: Lowering, item: FrontendValue) -> bool:
+    """Whether there is no such attribute on some paths."""
+    return any(
+        isinstance(one, Unbound) or may_be_missing(lowering, one) for one in possibilities(item)
+    )
+
+
+def _attributes(lowering: Lowering, owner: Object) -> tuple[dict[str, Any], dict[str, Cell]]:
+    """What an object from outside holds, and the storages of what was stored; in the order of what
+    the object is left with."""
+    if isinstance(owner, InstanceRef):
+        return {}, owner.cells
+    fields = lowering.outside.fields
+    cells = {name: cell for (target, name), cell in fields.items() if target == id(owner.target)}
+    return dict(probe(owner.target, "__dict__", {})), cells
+
+
+def _is_present(
+    lowering: Lowering, name: str, held: dict[str, Any], cells: dict[str, Cell]
+) -> bool:
+    cell = cells.get(name)
+    if cell is None or cell not in lowering.contents:
+        return name in held
+    return not isinstance(lowering.items_in(cell)[name], Unbound)
+
+
+def _note_order(lowering: Lowering, node: Any, owner: Object, name: str) -> None:
+    """Refuse it of an object that others see; another is not returned, stored or given away."""
+    if isinstance(owner, InstanceRef):
+        is_seen = owner.storage in lowering.outside.entered or owner.storage in lowering.kept.lists
+        lowering.changes.reordered.add(owner.storage)
+        if not is_seen:
+            return
+    lowering.unsupported(
+        node,
+        f"the attribute `{name}` gets another place among those of the object on some paths",
+        "store the attributes in one order, and another value instead of deleting one",
+    )
 
 
 def _refuse_other_slots(lowering: Lowering, node: Any, cls: type, name: str) -> None:

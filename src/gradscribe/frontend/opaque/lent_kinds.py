@@ -309,6 +309,8 @@ class LentObject(Lent[InstanceRef]):
             return False
         if isinstance(in_class(made, "__setattr__"), types.FunctionType):
             return False
+        if item.storage in lowering.changes.reordered:
+            return False
         parts = cls.parts_of(lowering, item)
         if any(isinstance(part, Unbound) for part in parts.values()):
             return False

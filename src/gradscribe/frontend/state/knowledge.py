@@ -62,8 +62,8 @@ class Changes:
 
     stored: the memory that is stored to. roots: that, and for items of lists the list. augmented:
     the numbers to which `op=` is applied. distinct: lists whose items are stored to, each for
-    itself. rearranged: lists that get other items. handed: what is given to a transform, whose
-    function stores to a copy of it.
+    itself. rearranged: lists that get other items. reordered: objects whose attributes are stored
+    in several orders. handed: what is given to a transform, whose function stores to a copy of it.
     """
 
     stored: set[Storage] = field(default_factory=set)
@@ -71,6 +71,7 @@ class Changes:
     augmented: set[Value] = field(default_factory=set)
     distinct: set[Storage] = field(default_factory=set)
     rearranged: set[Storage] = field(default_factory=set)
+    reordered: set[Storage] = field(default_factory=set)
     handed: set[Storage] = field(default_factory=set)
 
 
@@ -110,8 +111,7 @@ class Outside:
     leaves: the inputs. integers: those that are lists of integers, with their numbers among the
     leaves. numbers: the numbers among the captures, with the places of their paths; known: the
     places of those that the function is lowered for. constants: the inputs that are of no Tensors,
-    by which nobody
-    differentiates.
+    by which nobody differentiates.
     """
 
     captures: list[tuple[Capture, Parameter]] = field(default_factory=list)

@@ -352,6 +352,28 @@ def computed_namedtuple(x):
     return Row(1, 2)
 
 
+@refused("`Local`, a class that the function defines, is returned, or stored outside", X)
+def local_class(x):
+    class Local:
+        def area(self):
+            return x[0]
+
+    return np.sum(x), Local
+
+
+CLASSES = []
+
+
+@refused("`Local`, a class that the function defines, is given away", X)
+def kept_local_class(x):
+    class Local:
+        def area(self):
+            return x[0]
+
+    CLASSES.append(Local)
+    return np.sum(x)
+
+
 @refused("an object of `Local`, a class that the function defines, is returned", X)
 def local_object(x):
     class Local:

@@ -54,6 +54,13 @@ def result_tree(
             lowering.builder.location,
         )
     if is_constant(item):
+        if isinstance(item.value, type) and item.value in dependencies.LOCAL_CLASSES:
+            raise UnsupportedError(
+                f"`{item.value.__name__}`, a class that the function defines, is returned, or "
+                "stored outside",
+                "define the class outside",
+                lowering.builder.location,
+            )
         dependencies.identify(lowering, item.value)
         return Constant(item.value), []
     if isinstance(item, Static):

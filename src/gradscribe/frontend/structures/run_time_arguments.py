@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
+from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import function_objects
 from gradscribe.frontend.structures.inputs import captured_object
@@ -30,6 +31,12 @@ def argument_of(
     """A value as an argument of such a call: a tree of static objects and IR values. made: the
     objects that some of the containers in it are."""
     if isinstance(item, Static):
+        if isinstance(item.value, type) and item.value in dependencies.LOCAL_CLASSES:
+            lowering.unsupported(
+                lowering.frame.statement,
+                f"`{item.value.__name__}`, a class that the function defines, is given away",
+                "define the class outside",
+            )
         lowering.outside.show(item.value)
         return item.value
 

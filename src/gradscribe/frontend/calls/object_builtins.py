@@ -217,9 +217,9 @@ def _shallow(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValu
 
 _OF_COPIES = (
     *("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"),
-    *("__getnewargs__", "__getnewargs_ex__"),
+    *("__getattr__", "__getnewargs__", "__getnewargs_ex__"),
 )
-"""Methods by which a class says how it is pickled, and so copied."""
+"""Methods by which a class says how it is pickled, and so copied, or may answer for these."""
 
 
 def _refuse_own_copies(

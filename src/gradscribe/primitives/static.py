@@ -33,8 +33,8 @@ def known(x: Any) -> bool:
 
 
 def is_integer(x: Any) -> bool:
-    """Whether `x` is an integer and no bool; refused by the compiler where it may be or not."""
-    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
+    """Whether `x` is an integer or a bool; refused by the compiler where it may be or not."""
+    return isinstance(x, (int, np.integer))
 
 
 def of_one_dtype(x: Any) -> Any:

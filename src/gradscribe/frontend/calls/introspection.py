@@ -246,7 +246,7 @@ def _is_integer(lowering: Lowering, node: Any, item: FrontendValue, /) -> Static
         classes = number_classes.search(lowering, item)
     elif isinstance(item, Static):
         classes = (type(item.value),)
-    found = {issubclass(c, (int, np.integer)) and c is not bool for c in classes} or {False}
+    found = {issubclass(c, (int, np.integer)) for c in classes} or {False}
     if len(found) > 1:
         number_classes.refuse_several(lowering, node, classes)
     return Static(found.pop())

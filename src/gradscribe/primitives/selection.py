@@ -188,7 +188,7 @@ def piecewise(x, condlist, funclist, *args, **kw):
     x = np.asarray(x)
     if np.ndim(condlist) == 0 or (np.ndim(condlist[0]) == 0 and np.ndim(x) > 0):
         condlist = [condlist]
-    conditions = tuple([np.array(condition, dtype=bool) for condition in condlist])
+    conditions = tuple([np.asarray(condition, dtype=bool).copy() for condition in condlist])
     if len(conditions) == len(funclist) - 1:
         others = ~conditions[0]
         for condition in conditions[1:]:

@@ -186,3 +186,16 @@ def test_an_object_among_the_arguments_is_that_of_the_call() -> None:
     with pytest.raises(gs.errors.AliasingError, match="point"):
         gradient(first, memory, Y)
     assert gradient(second, memory, Y)[0] == 4.0 * np.sum(Y)
+
+
+TABLE = {number: [number] for number in range(20_000)}
+
+
+def looked_up(x, y):
+    x[0] = 3.0
+    return np.sum(y) * len(TABLE[3]) * x[0]
+
+
+@pytest.mark.parametrize("options", [{}, {"compile": False}], ids=str)
+def test_large_tables_are_not_taken_to_show_an_argument(options: Any) -> None:
+    assert by_gradient(looked_up, np.ones(2), **options)[0] == 3.0 * np.sum(Y)

@@ -16,7 +16,7 @@ import numpy as np
 from gradscribe.compiler.keys import array_of
 from gradscribe.errors import AliasingError, ReadOnlyError
 from gradscribe.frontend.interface import Lowered
-from gradscribe.ir.overlaps import Position, extents, root_of, share_memory
+from gradscribe.ir.overlaps import Position, extents, owner_of_memory, root_of, share_memory
 from gradscribe.ir.shown import Memory
 
 
@@ -59,12 +59,14 @@ def refuse_shown(
     names: Sequence[str], leaves: Sequence[Any], lowered: Lowered, found: Sequence[Any]
 ) -> None:
     """Refuse a call in which an argument shares memory with an object from outside that code which
-    is not read may read where the argument is stored to, or may write to. found: these objects."""
+    is not read may read where the argument is stored to, or may write to. found: these objects.
+    (What leads to many others is followed for a while only: this is asked at each call.)"""
     stored = {*lowered.stored, *lowered.unclear}
     for shown, target in zip(lowered.shown, found, strict=True):
         for leaf in range(len(leaves)) if shown.is_written else stored:
             arrays = [p for p in _pieces(leaves[leaf]) if isinstance(p, np.ndarray)]
-            if arrays and Memory(arrays).is_shown_by(target):
+            in_doubt = any(owner_of_memory(array) is not None for array in arrays)
+            if arrays and Memory(arrays, most=200, in_doubt=in_doubt).is_shown_by(target):
                 raise AliasingError(
                     f"`{names[leaf]}` may share memory with `{shown.name}`, which is read or "
                     "changed by code that is not compiled",

@@ -21,9 +21,6 @@ import numpy as np
 
 from gradscribe.ir.probing import is_a, is_library_module, module_of_class, probe
 
-_MOST = 5_000
-"""So many objects are followed; what leads to more may lead to any."""
-
 _PLAIN = (
     *(str, bytes, int, float, complex, type(None), type(Ellipsis), range, np.generic, np.dtype),
     *(type, types.ModuleType, types.CodeType, types.FrameType),
@@ -31,9 +28,11 @@ _PLAIN = (
 
 
 class Memory:
-    """The memory of some arrays and containers."""
+    """The memory of some arrays and containers. most: so many objects are followed; what leads to
+    more is taken to lead to any, or to none, if it is not in_doubt."""
 
-    def __init__(self, owners: Iterable[Any]) -> None:
+    def __init__(self, owners: Iterable[Any], *, most: int = 5_000, in_doubt: bool = True) -> None:
+        self._most, self._in_doubt = most, in_doubt
         found = list(owners)
         self._objects = {id(below): below for owner in found for below in _memories(owner)}
         self._ranges = [bounds for owner in found if (bounds := _bounds(owner)) is not None]
@@ -46,7 +45,9 @@ class Memory:
             if is_a(item, _PLAIN) or id(item) in seen:
                 continue
             seen.add(id(item))
-            if len(seen) > _MOST or self._is_of(item) or _points_anywhere(item):
+            if len(seen) > self._most:
+                return self._in_doubt
+            if self._is_of(item) or _points_anywhere(item):
                 return True
             pending += _led_to(item)
         return False

@@ -143,7 +143,7 @@ class Point:
         containers = [own.value for own in self._own]
         count = Counter(map(id, containers))
         for target in (*arrays, *containers):
-            if count[id(target)] > 1 or Memory([target]).is_shown_by(function):
+            if count[id(target)] > 1 or _memory_of(target).is_shown_by(function):
                 raise AliasingError(
                     "the function asks by `is` which object something is, and finds an argument by "
                     "another name, too, of which it is given a copy",
@@ -175,10 +175,14 @@ def _stored_outside(what: str) -> AliasingError:
     )
 
 
+def _memory_of(target: Any) -> Memory:
+    return Memory([target], most=1_000, in_doubt=owner_of_memory(target) is not None)
+
+
 def _refuse_shown(target: Any, others: Iterable[Any]) -> None:
     """Refuse a run that has stored to a copy of what others may show: what holds its memory, what
     the function finds outside, other arguments."""
-    memory = Memory([target])
+    memory = _memory_of(target)
     for other in others:
         if other is target or memory.is_shown_by(other):
             raise AliasingError(

@@ -30,6 +30,7 @@ from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import fields_of_c
 from gradscribe.frontend.values.values import FrontendValue, Storage
 from gradscribe.ir.core import Block, Function, Parameter, Value
+from gradscribe.ir.probing import module_of_class
 from gradscribe.ir.trees import LEAF, Node, Tree, numbers_of
 
 
@@ -108,9 +109,11 @@ def _tell_apart(lowering: Lowering, changed: set[int]) -> None:
 def _shown(lowering: Lowering) -> Iterator[Shown]:
     """What has to be asked at each call of the objects that unread code is given."""
     stores = bool(lowering.changes.stored)
-    for number, (_, name, path) in lowering.outside.shown.items():
+    for number, (target, name, path) in lowering.outside.shown.items():
         is_written = number in lowering.outside.written
-        if (stores or is_written) and number not in lowering.outside.grown:
+        is_own = module_of_class(type(target)).partition(".")[0] == "gradscribe"
+        is_code = callable(target) or is_own
+        if (stores or is_written) and not is_code and number not in lowering.outside.grown:
             yield Shown(name, path, is_written)
 
 

@@ -20,7 +20,7 @@ from gradscribe.ir.flow import computed_of
 from gradscribe.ir.trees import LEAF, Tree, flatten, unflatten
 from gradscribe.ir.types import Array, Opaque, Scalar, Type
 from gradscribe.ir.types import Sequence as SequenceType
-from gradscribe.primitives.control import LEFT
+from gradscribe.primitives.control import LEFT, LENT_ITSELF
 from gradscribe.runtime.dual import call_with_tangents
 from gradscribe.runtime.functions.eager import apply_compiled, compiled_kernel
 from gradscribe.runtime.graph.drawing import Drawing
@@ -152,6 +152,9 @@ class _Call:
             for position, type_ in enumerate(types)
             if isinstance(type_, (Array, SequenceType)) and not is_wrapped(type_)
         )
+        lent = {o.operands[0] for o in body.operations if o.primitive is LENT_ITSELF}
+        self._lent = frozenset(n for n, leaf in enumerate(body.parameters) if leaf in lent)
+        self._copied -= self._lent
         inputs = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor))
         self._kernel: Kernel = compiled_kernel(derivatives, inputs, len(leaves))
         self._kernel.drawing = Drawing(derivatives.effects)
@@ -203,8 +206,9 @@ class _Call:
     def _before_changes(self, values: Values, leaves: Sequence[Any]) -> list[Any]:
         """The leaves, with copies of those that the caller will find changed."""
         self._primal.check_changed(values, leaves)
+        stored = set(self._stored) - self._lent
         return [
-            _as_it_was(leaf, position in self._distinct) if position in self._stored else leaf
+            _as_it_was(leaf, position in self._distinct) if position in stored else leaf
             for position, leaf in enumerate(leaves)
         ]
 

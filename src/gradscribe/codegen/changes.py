@@ -31,6 +31,7 @@ from gradscribe.primitives.control import (
     GET,
     ITEM,
     LENT,
+    LENT_ITSELF,
     PUSH,
     RAISE,
     RENEW,
@@ -40,7 +41,7 @@ from gradscribe.primitives.control import (
 )
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 
-_FRESH = frozenset({COPY, LENT, ZEROS_LIKE, ADD_ITEMS})
+_FRESH = frozenset({COPY, LENT, LENT_ITSELF, ZEROS_LIKE, ADD_ITEMS})
 _COPYING = frozenset({STORE, ACCUMULATE})
 """What copies the elements that it puts into an array."""
 

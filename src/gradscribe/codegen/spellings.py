@@ -375,6 +375,7 @@ SPELLINGS: dict[Primitive, Spelling] = {
     control.GIVEN: _same,
     control.KEPT: _same,
     control.LENT: _lent,
+    control.LENT_ITSELF: _same,
     PRIMITIVES[shaping.respelled]: _same,
     control.ZEROS_LIKE: zeros_like,
     control.ADD_ITEMS: add_items,

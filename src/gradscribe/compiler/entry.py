@@ -59,6 +59,7 @@ class Entry:
     contiguous: Sequence[int]
     otherwise: Sequence[int]
     known_keys: Sequence[tuple[str, Key]]
+    lent: Sequence[int]
 
     def matcher(self, facts: Facts) -> Callable[[Values], Values | None]:
         """The function that, for a call whose key matches, gives its values with the captured
@@ -98,7 +99,8 @@ class Entry:
         nothing = Capture(capture.name, AccessPath(None))
         captures = [nothing if other is capture else other for other in self.captures]
         find = replace(self, captures=captures)._matcher(guards)
-        objects = frozenset(number for number, key in enumerate(self.capture_keys) if key is None)
+        objects = {number for number, key in enumerate(self.capture_keys) if key is None}
+        objects.update(self.lent)
         first = self.arguments + 1
 
         def state(values: Values) -> OutsideState:

@@ -106,6 +106,7 @@ class Primal:
             self.lowered.contiguous,
             self.lowered.otherwise,
             self._types.known_keys,
+            self.lowered.lent,
         )
 
     def _type(self, function: FunctionType, number: int, value: Any, sampled: bool) -> Argument:

@@ -282,7 +282,8 @@ class Lowered:
         containers from outside themselves; grown: containers that are but added to. changes_moved:
         whether an item of a list from outside is stored to, and may be at another place of that
         afterwards, or at none. shown: the objects from outside, with whose memory that of an array
-        must have nothing in common, if the array is stored to, or the object written.
+        must have nothing in common, if the array is stored to, or the object written. lent: the
+        captures that code which is not read may write to itself.
     """
 
     function: Function
@@ -307,6 +308,7 @@ class Lowered:
     grown: frozenset[int] = frozenset()
     changes_moved: bool = False
     shown: tuple[Shown, ...] = ()
+    lent: tuple[int, ...] = ()
 
     @property
     def stores(self) -> bool:

@@ -229,6 +229,10 @@ type that the attribute `type` gives. reached: the arrays that it may write to."
 LENT = Primitive("lent", _same_type, signature("x"))
 """A copy of the array x, in the same order of memory, for calls that may write to it."""
 
+LENT_ITSELF = Primitive("lent_itself", _same_type, signature("x"))
+"""The array x itself, which is nothing but memory that unread calls share: they may have its
+address for longer than the function runs."""
+
 WRITTEN = Primitive("written", lambda facts, callee, x, call: x, signature("x", "call"), view=True)
 """The lent array x as the call whose result is `call` left it. Emitted code shows just x."""
 

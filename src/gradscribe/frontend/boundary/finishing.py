@@ -24,7 +24,7 @@ from gradscribe.frontend.interface import (
     Lowered,
     Shown,
 )
-from gradscribe.frontend.memory import remembered
+from gradscribe.frontend.memory import kept_memory, remembered
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import fields_of_c
@@ -62,6 +62,8 @@ def lowered(
     name = function.__name__ if function.__name__.isidentifier() else "function"
     facts = lowering.builder.facts
     plain = Function(name, tuple(parameters), body, tree, facts, function.__doc__)
+    captured = {leaf for parameter in parameters[own:] for leaf in parameter.leaves}
+    plain = kept_memory.lent_themselves(plain, captured)
     dependencies.tell_closures_apart(lowering, plain)
     return Lowered(
         plain,
@@ -86,6 +88,7 @@ def lowered(
         frozenset(n for n, leaf in enumerate(values) if lowering.outside.only_grown.get(leaf)),
         moved_items.are_changed(lowering),
         tuple(_shown(lowering)),
+        tuple(kept_memory.themselves(plain, [parameter for _, parameter in captures])),
     )
 
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from gradscribe.errors import UnsupportedError
@@ -32,9 +33,18 @@ from gradscribe.frontend.state.flow import CHANGING, may_be_undefined
 from gradscribe.frontend.state.knowledge import Handle, State
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Ref, Storage
-from gradscribe.ir.core import Operation, Value
+from gradscribe.ir.core import (
+    Block,
+    Function,
+    Operand,
+    Operation,
+    Parameter,
+    Value,
+    substituted,
+)
 from gradscribe.ir.types import Opaque
-from gradscribe.primitives.control import LENT, RENEW, REREAD
+from gradscribe.primitives.control import COPY, LENT, LENT_ITSELF, RENEW, REREAD
+from gradscribe.primitives.indexing import ACCUMULATE, STORE
 
 _NEVER = Value(Opaque())
 
@@ -242,6 +252,51 @@ def _handle(lowering: Lowering, storage: Storage) -> Handle:
         array = lowering.plain(LENT, {"x": made}, name=f"{name}_kept" if name else "")
     lowering.kept.held.pop(storage, None)
     return Handle(array, lowering.kept.calls)
+
+
+def lent_themselves(function: Function, own: Collection[Value]) -> Function:
+    """The function that lends arrays from outside, and no copies: code that has kept the address of
+    one may use it when the function has returned. The program computes with a copy of what such an
+    array holds at the start. own: the arrays from outside."""
+    body = function.body
+    made = {result: operation for operation in body.operations for result in operation.results}
+
+    def origin(value: Value) -> Value:
+        operation = made.get(value)
+        if operation is None or operation.primitive not in (STORE, ACCUMULATE):
+            return value
+        return origin(operation.operands[0])
+
+    lent = {
+        operation: array
+        for operation in body.operations
+        if operation.primitive is LENT and (array := origin(operation.operands[0])) in own
+    }
+    if not lent:
+        return function
+    copies = {array: Value(array.type, array.name) for array in lent.values()}
+    operations = [
+        Operation(COPY, (array,), (copy,), {"x": Operand(0)}, location=next(iter(lent)).location)
+        for array, copy in copies.items()
+    ]
+    for old, new in zip(body.operations, substituted(body, copies).operations, strict=True):
+        if old not in lent:
+            operations.append(new)
+            continue
+        operations.append(replace(new, primitive=LENT_ITSELF, operands=(lent[old],)))
+        if old.operands[0] is not lent[old]:
+            operands = (new.result, new.operands[0])
+            tree = {"x": Operand(0), "value": Operand(1)}
+            renewed = Operation(RENEW, operands, (Value(Opaque()),), tree, (), new.location)
+            operations.append(replace(renewed, callee=RENEW.callee))
+    yields = tuple(copies.get(value, value) for value in body.yields)
+    return replace(function, body=Block(body.parameters, tuple(operations), yields))
+
+
+def themselves(function: Function, captures: Sequence[Parameter]) -> Iterator[int]:
+    """The captures that are lent themselves."""
+    lent = {o.operands[0] for o in function.body.operations if o.primitive is LENT_ITSELF}
+    return (n for n, parameter in enumerate(captures) if not lent.isdisjoint(parameter.leaves))
 
 
 def _origin(lowering: Lowering, storage: Storage, value: Value) -> tuple[Value, list[Operation]]:

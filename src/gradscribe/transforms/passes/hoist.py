@@ -17,7 +17,7 @@ from gradscribe.ir.core import CALL, LOOP, Block, Function, Operation, Value
 from gradscribe.ir.flow import Loop
 from gradscribe.ir.known import all_known
 from gradscribe.ir.types import Array, Scalar
-from gradscribe.primitives.control import CONSTANT, ENTER, EXIT, LENT, REREAD
+from gradscribe.primitives.control import CONSTANT, ENTER, EXIT, LENT, LENT_ITSELF, REREAD
 from gradscribe.primitives.raising import is_strict, may_raise
 from gradscribe.transforms.analyses.costs import effort_of
 from gradscribe.transforms.analyses.def_use import DefUse
@@ -100,7 +100,7 @@ class _Hoisting:
 
     def _may_move(self, operation: Operation) -> bool:
         if (
-            operation.primitive in (CALL, LENT, REREAD)
+            operation.primitive in (CALL, LENT, LENT_ITSELF, REREAD)
             or operation.regions
             or has_effect(operation)
             or is_ordered(operation)

@@ -45,6 +45,7 @@ from gradscribe.primitives.control import (
     ITEM,
     LEFT,
     LENT,
+    LENT_ITSELF,
     LIST,
     TUPLE,
     WRITTEN,
@@ -132,7 +133,9 @@ def _lent(function: Function) -> set[Value]:
     found: set[Value] = set()
     for operation in walk(function.body):
         is_view = operation.primitive.view and operation.primitive is not WRITTEN
-        if operation.primitive is LENT or (is_view and operation.operands[0] in found):
+        if operation.primitive in (LENT, LENT_ITSELF) or (
+            is_view and operation.operands[0] in found
+        ):
             found.update(operation.results)
     return found
 

@@ -106,7 +106,9 @@ Flow = tuple[Buffer, Sequence[Buffer]]
 IN_PLACE = frozenset({indexing.STORE, indexing.ACCUMULATE}) | lists.IN_PLACE
 """What changes its operand `x` when executed in place."""
 
-_FRESH = frozenset({control.LENT, control.REREAD, control.ZEROS_LIKE, control.ADD_ITEMS})
+_FRESH = frozenset(
+    {control.LENT, control.LENT_ITSELF, control.REREAD, control.ZEROS_LIKE, control.ADD_ITEMS}
+)
 
 
 def origins(buffer: Buffer) -> set[Buffer]:

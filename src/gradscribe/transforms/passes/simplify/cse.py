@@ -28,6 +28,7 @@ _NEVER_SHARED = frozenset(
         control.ZEROS_LIKE,
         control.ADD_ITEMS,
         control.LENT,
+        control.LENT_ITSELF,
         control.REREAD,
         control.STACK,
         indexing.STORE,

@@ -303,3 +303,52 @@ def test_a_pullback_made_in_a_loop_is_not_called_after_it():
 
     with pytest.raises(errors.UnsupportedError, match="`pull` is set in a loop"):
         gs.jvp(f, (X,), (X,))
+
+
+def scaled_by_a_default(x, by=3.0):
+    return np.sum(x**2 * by)
+
+
+def scaled_by_a_keyword(x, *, by=2.0):
+    return np.sum(x**3) * by
+
+
+def to_a_power(x, n):
+    return np.sum(x**n)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(gs.grad(scaled_by_a_default, argnums=-1)(x, 3.0)),
+        lambda x: np.sum(gs.grad(scaled_by_a_default, argnums=-2)(x, 3.0)),
+        lambda x: np.sum(gs.grad(scaled_by_a_keyword, argnums=-1)(x)),
+        lambda x: np.sum(gs.jacobian(lambda *args: args[-1] ** 2, argnums=-1)(x, x)),
+    ],
+)
+def test_negative_argnums_are_counted_from_the_last_parameter(f):
+    for options in ({}, {"compile": "auto"}, {"compile": False}):
+        value, gradient = gs.value_and_grad(f, **options)(X)
+        assert value == pytest.approx(f(X))
+        difference = (f(X + 1e-6 * X) - f(X - 1e-6 * X)) / 2e-6
+        assert gradient @ X == pytest.approx(difference, rel=1e-6)
+
+
+@pytest.mark.parametrize("argnums", [1, (0, 1)])
+def test_an_integer_is_no_argument_of_a_gradient_within_a_function(argnums):
+    def f(x):
+        return np.sum(x) + 0 * len(str(gs.grad(to_a_power, argnums=argnums)(x, 3)))
+
+    with pytest.raises(errors.ArgumentError, match="nothing to differentiate"):
+        gs.grad(f)(X)
+
+
+@pytest.mark.parametrize("argnums", [(1, 0), (0,), (-1,), [0]])
+def test_gradients_in_another_order_are_differentiated_in_a_function(argnums):
+    gradient = gs.grad(lambda x, y: np.sum(x**3 * y) + np.sum(y**2), argnums=argnums)
+    for transform in (lambda g: gs.vjp(g, X, X), lambda g: gs.jvp(g, (X, X), (X, X))):
+        with pytest.raises(errors.ArgumentError, match="differentiated itself"):
+            transform(gradient)
+        found, _ = transform(lambda x, y: gradient(x, y))
+        for part, expected in zip(found, gradient(X, X), strict=True):
+            np.testing.assert_allclose(part, expected)

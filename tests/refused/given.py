@@ -162,6 +162,24 @@ def argument_that_is_not_there():
     gs.grad(square, argnums=1)(2.0)
 
 
+@refused(
+    "argnums says -1, from the last of 2 parameters, of which this call gives 1",
+    2.0,
+    kind=ArgumentError,
+)
+def default_counted_from_the_last(x):
+    def scaled(x, by=3.0):
+        return x * x * by
+
+    return gs.grad(scaled, argnums=-1)(x)
+
+
+@refused_when_run("a gradient by argnums=(1, 0) is differentiated itself", ArgumentError)
+def gradient_in_another_order():
+    gradient = gs.grad(lambda x, y: np.sum(x * y), argnums=(1, 0))
+    gs.vjp(gradient, VECTOR, VECTOR)
+
+
 @refused("argnums says 1, but this call has 1 argument", 2.0, kind=ArgumentError)
 def inner_argument_that_is_not_there(x):
     return gs.grad(square, argnums=1)(x)

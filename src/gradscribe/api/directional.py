@@ -65,6 +65,7 @@ class _Call:
         self._gradient = function if isinstance(function, Gradient) else None
         if self._gradient is not None:
             self._gradient.check_differentiable()
+            self._gradient.check_in_order()
         target, self._values = _target(function, primals, partial)
         self._target: Target = target
         self._first = len(self._target.first)

@@ -8,6 +8,7 @@ adjoint.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -67,6 +68,18 @@ class Gradient(Transform):
         """What is compiled of the function."""
         found = target_of(self.function)
         return partial_target(found, RECORDING) if self.compiles == "auto" else found
+
+    def check_in_order(self) -> None:
+        """Refuse gradients that are not structured as those of all parameters in their order."""
+        for numbers in self.chain:
+            in_order = isinstance(numbers, int) or (
+                len(numbers) > 1 and all(a < b for a, b in itertools.pairwise(numbers))
+            )
+            if not in_order or (isinstance(numbers, tuple) and numbers[0] < 0):
+                raise ArgumentError(
+                    f"a gradient by argnums={numbers} is differentiated itself",
+                    "wrap it in a function: `lambda x, y: g(x, y)`",
+                )
 
     @property
     def is_first_order(self) -> bool:

@@ -28,6 +28,7 @@ from gradscribe.api.transform_calls import (
     compiled_with_the_rest,
     inline_with_one,
     is_gradient,
+    nothing_to_differentiate,
     of_function,
     static_value,
 )
@@ -110,12 +111,12 @@ def call_derivative(
     if call.always_raises:
         call.run(lowering)
         return Static(None)
-    numbers = argument_positions(lowering, node, spec.argnums, len(rest))
+    numbers = argument_positions(lowering, node, spec.argnums, len(rest), function)
     active = call.active(sorted(set(numbers)))
     results = _results(lowering, node, call)
     for number in numbers:
         if not set(active) & set(call.spans[number]):
-            refuse(lowering, node, _nothing_to_differentiate(number))
+            refuse(lowering, node, nothing_to_differentiate(number))
     arguments = [call.function.body.parameters[leaf] for leaf in active]
     _check_leaves(lowering, node, arguments)
     if not spec.holomorphic:
@@ -196,13 +197,6 @@ def _check_real(
             "pass `holomorphic=True` if the function has a complex derivative; if not, let it "
             "take, or return, real and imaginary parts",
         )
-
-
-def _nothing_to_differentiate(number: int) -> ArgumentError:
-    return ArgumentError(
-        f"argument {number} has nothing to differentiate",
-        "pass floating-point numbers or arrays (`3.0`, not `3`), or other argnums",
-    )
 
 
 def _cheaper(

@@ -52,11 +52,13 @@ def call_on_tensors(
         given = [unflatten(tree, remaining) for tree in trees]
         named = dict(zip(keywords, given[len(args) :], strict=True))
         held = [(value, content(plain, present(value))) for value in values]
+        callers = arguments.as_they_are(arrays_of)
         before = OF_TENSORS.set(True)
         try:
             out = callee_of(function)(*given[: len(args)], **named)
         finally:
             OF_TENSORS.reset(before)
+        arguments.refuse_other_names(callers)
         kept = [leaf for item in given for leaf in flatten(item, is_recorded)[1]]
         if not (
             len(kept) == len(values)

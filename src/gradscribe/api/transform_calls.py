@@ -8,8 +8,10 @@ use derivatives of its parts, and be differentiated itself.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -22,13 +24,16 @@ from gradscribe.api.recorded_transforms import compiles
 from gradscribe.compiler import argnums_error, surroundings
 from gradscribe.compiler.given_leaves import structure_error
 from gradscribe.compiler.stages import Stages, bind_ones, gradient_tree
-from gradscribe.errors import GradscribeError
+from gradscribe.errors import ArgumentError, GradscribeError
 from gradscribe.frontend.boundary.results import result_tree
 from gradscribe.frontend.containers import known_integers
 from gradscribe.frontend.state import handlers, wording
 from gradscribe.frontend.state.dependencies import WRAPPERS
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
+    BoundMethod,
+    FrontendValue,
+    LocalFunction,
     PartialOf,
     Ref,
     Static,
@@ -184,7 +189,10 @@ def _call_derivative(
     """The gradient of an outlined call, inlined."""
     spec: Derivative = callee.value
     call = outline(lowering, node, function, rest, keywords)
-    numbers = argument_positions(lowering, node, spec.argnums, len(rest))
+    numbers = argument_positions(lowering, node, spec.argnums, len(rest), function)
+    for number in numbers:
+        if not call.active([number]):
+            refuse(lowering, node, nothing_to_differentiate(number))
     _check_scalar(lowering, node, call.pure, spec.has_aux)
     active = call.active(sorted(set(numbers)))
     stages = Stages(call.function, active, (0,))
@@ -214,14 +222,48 @@ def inline_with_one(
 
 
 def argument_positions(
-    lowering: Lowering, node: Any, argnums: int | tuple[int, ...], count: int
+    lowering: Lowering,
+    node: Any,
+    argnums: int | tuple[int, ...],
+    count: int,
+    function: FrontendValue,
 ) -> tuple[int, ...]:
-    """The positions, among so many arguments, that argnums says."""
+    """The positions, among so many arguments, that argnums says of a function's."""
     numbers = argnums if isinstance(argnums, tuple) else (argnums,)
+    declared = _declared(function) if min(numbers) < 0 else None
+    if declared not in (None, count):
+        error = ArgumentError(
+            f"argnums says {min(numbers)}, from the last of {declared} parameters, of which this "
+            f"call gives {count}",
+            "count from 0, and give all of them",
+        )
+        refuse(lowering, node, error)
     for number in numbers:
         if not -count <= number < count:
             refuse(lowering, node, argnums_error(number, "this call", count))
     return tuple(number % count for number in numbers)
+
+
+def _declared(function: FrontendValue) -> int | None:
+    """How many positional parameters a function has, besides those that it is bound to; None where
+    that is not known, or they are any number."""
+    if isinstance(function, LocalFunction):
+        formal = function.node.args
+        return None if formal.vararg else len(formal.posonlyargs) + len(formal.args)
+    own = isinstance(function, BoundMethod)
+    plain = function.function if isinstance(function, BoundMethod) else probe(function, "value")
+    code = probe(probe(plain, "__wrapped__", plain), "__code__")
+    if not isinstance(code, CodeType) or code.co_flags & inspect.CO_VARARGS:
+        return None
+    return code.co_argcount - own
+
+
+def nothing_to_differentiate(number: int) -> ArgumentError:
+    """An argument has no floating-point leaf."""
+    return ArgumentError(
+        f"argument {number} has nothing to differentiate",
+        "pass floating-point numbers or arrays (`3.0`, not `3`), or other argnums",
+    )
 
 
 def _arranged(gradient: Any, numbers: tuple[int, ...], argnums: Any) -> Any:

@@ -131,6 +131,9 @@ class Target:
     def parameter(self, argnum: int) -> int:
         """The number of the parameter that the caller counts as `argnum`."""
         count = len(self.program.binder.names) - len(self.first)
+        if argnum < 0:  # counted from the last that may be given by position
+            code = self.function.__code__
+            count -= code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARKEYWORDS)
         if not -count <= argnum < count:
             raise argnums_error(argnum, f"`{self.function.__name__}`", count)
         return argnum % count + len(self.first)

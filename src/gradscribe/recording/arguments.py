@@ -167,6 +167,18 @@ class Point:
         return {i: like(given[i], self.leaves[i], "tangent") for i in self.active}
 
 
+def as_they_are(leaves: Iterable[Any]) -> list[tuple[Any, Any]]:
+    """The arrays of the caller's among these, with copies of them."""
+    return [(leaf, leaf.copy(order="K")) for leaf in leaves if _is_array(leaf)]
+
+
+def refuse_other_names(held: Iterable[tuple[Any, Any]]) -> None:
+    """Refuse a run that has stored to an array of the caller's. held: those, as they were."""
+    for array, before in held:
+        if not _are_same(array, before):
+            raise _stored_outside("an array")
+
+
 def _stored_outside(what: str) -> AliasingError:
     return AliasingError(
         f"{what} among the arguments is stored to under another name, outside of the function's "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import threading
 from typing import Any
@@ -108,3 +109,23 @@ def test_what_is_kept_is_of_the_class_that_the_program_made() -> None:
     assert (type(times), type(mapped)) == (np.vectorize, np.vectorize)
     assert mapped.pyfunc(3.0) == told(3.0) == 6.0
     assert times(X).tolist() == mapped(X).tolist() == (X * 2.0).tolist()
+
+
+CACHED: list[Any] = []
+
+
+def with_a_cache(x):
+    @functools.cache
+    def doubled(number):
+        return 2.0 * number
+
+    CACHED.append(doubled)
+    return np.sum(x) * doubled(3)
+
+
+def test_a_function_with_a_cache_is_kept_as_one() -> None:
+    CACHED.clear()
+    np.testing.assert_array_equal(gs.grad(with_a_cache)(np.ones(2)), [6.0, 6.0])
+    (kept,) = CACHED
+    assert [kept(4), kept(4)] == [8.0, 8.0]
+    assert kept.cache_info().hits == 1

@@ -371,7 +371,7 @@ def named_locally(x):
     class Kind(enum.Enum):
         ONE = 1
 
-    names = [str(cls) for cls in (inside(), inside()().of(), Kind)]
+    names = [cls.__qualname__ for cls in (inside(), inside()().of(), Kind)]
     SEEN.append(names)
     return x * len("".join(names)) * len(Kind.__qualname__)
 

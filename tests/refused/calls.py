@@ -18,7 +18,6 @@ from gradscribe.errors import CompiledCodeError
 from tests.refused import refused
 
 X = np.linspace(0.5, 2.0, 4)
-KEPT = []
 COS = ctypes.CDLL(None).cos
 MATRIX = np.arange(4.0).reshape(2, 2) + 1
 
@@ -356,14 +355,4 @@ def overwrites_what_is_remembered(x):
 @refused("`start_new_thread` is not supported: what another thread does, and when, is not known", X)
 def thread_that_is_started(x):
     _thread.start_new_thread(print, ())
-    return np.sum(x)
-
-
-@refused("a function that remembers its results is given to code that cannot be read", X)
-def kept_cache(x):
-    @functools.lru_cache
-    def table(n):
-        return n * 2.0
-
-    KEPT.append(table)
     return np.sum(x)

@@ -158,8 +158,8 @@ class Expressions:
 
 def _may_keep(operation: Operation) -> bool:
     """Whether what is given is kept, or shown, as it is: by code that is not NumPy's."""
-    module = probe(operation.callee, "__module__") or ""
-    return operation.primitive in _UNREAD and not module.startswith("numpy")
+    module = str(probe(operation.callee, "__module__")).partition(".")[0]
+    return operation.primitive in _UNREAD and module not in ("numpy", "_operator")
 
 
 _UNREAD = frozenset({CONSTANT, EFFECT, ENTER, FORMAT, FUNCTION, RUN})

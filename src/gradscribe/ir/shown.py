@@ -28,8 +28,8 @@ _PLAIN = (
 
 
 class Memory:
-    """The memory of some arrays and containers. most: so many objects are followed; what leads to
-    more is taken to lead to any, or to none, if it is not in_doubt."""
+    """The memory of some arrays and containers. most: so many objects are followed. in_doubt: what
+    leads to more, or to memory of which nothing is known, is taken to lead to any, else to none."""
 
     def __init__(self, owners: Iterable[Any], *, most: int = 5_000, in_doubt: bool = True) -> None:
         self._most, self._in_doubt = most, in_doubt
@@ -47,7 +47,7 @@ class Memory:
             seen.add(id(item))
             if len(seen) > self._most:
                 return self._in_doubt
-            if self._is_of(item) or _points_anywhere(item):
+            if self._is_of(item) or (self._in_doubt and _points_anywhere(item)):
                 return True
             pending += _led_to(item)
         return False

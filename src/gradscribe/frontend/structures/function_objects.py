@@ -149,12 +149,9 @@ def _check(lowering: Lowering, node: Any, name: str, item: FrontendValue) -> Non
 
 
 def _partial(lowering: Lowering, item: PartialOf, argument_of: ArgumentOf) -> Value:
-    if isinstance(item.function, Static) and item.function.value is remembered:
-        lowering.unsupported(
-            lowering.frame.statement,
-            "a function that remembers its results is given to code that cannot be read",
-            "make it outside of the function, or give the function itself",
-        )
+    if item.function == Static(remembered):
+        tree = {"args": tuple(map(argument_of, item.arguments)), "keywords": {}, "type": Opaque()}
+        return lowering.plain(RUN, tree, functools.cache)
     function, *given = (argument_of(part) for part in item.parts)
     count = len(item.arguments)
     named = dict(zip(item.keywords, given[count:], strict=True))

@@ -72,6 +72,9 @@ class running:
             assert created is not None
             keeps = KEEPS_NOTHING.get() and _are_active(created)
             unwrap(created)
+            if gc.get_freeze_count() and left_behind.held(created):
+                gc.unfreeze()  # nothing tells what is held by what is frozen
+                unwrap(created)
             if has_raised:
                 return
             if keeps:
@@ -80,14 +83,7 @@ class running:
                     "differentiated: there it would have no derivative any more",
                     "return it, and pass it in again",
                 )
-            try:
-                left_behind.refuse(created)
-            except UnsupportedError:
-                if not gc.get_freeze_count():
-                    raise
-                gc.unfreeze()  # nothing tells what is held by what is frozen
-                unwrap(created)
-                left_behind.refuse(created)
+            left_behind.refuse(created)
 
 
 def _are_active(created: Sequence[ref[Any]]) -> bool:

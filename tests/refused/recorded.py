@@ -1,7 +1,6 @@
 """What runs as it is (`compile=False`), and what of that has no derivative."""
 
 import functools
-import itertools
 import sys
 
 import numpy as np
@@ -47,15 +46,6 @@ def source_of_what_is_not_compiled():
 )
 def distribution_that_is_made():
     as_it_is(lambda x: scipy.stats.norm(x[0]).logpdf(x[1]))(VECTOR)
-
-
-@refused_when_run(
-    "a function that runs as it is leaves arrays or numbers that record in a `repeat`, "
-    "which outlives the call"
-)
-def kept_in_an_iterator():
-    kept = []
-    as_it_is(lambda x: kept.append(itertools.repeat(x * 2)) or x[0])(VECTOR)
 
 
 @refused_when_run("`add` stores what is differentiated in an array of another kind")

@@ -2,25 +2,24 @@
 dicts, attributes and variables, arrays and numbers take the place of those that recorded. A tuple
 that holds some gives way to another one.
 
-Where they cannot be replaced, in a suspended generator or an array of objects, the run is refused
-(`left_behind`). In frames of exceptions they stay, and are without derivative from then on.
+Where they cannot be replaced, in a suspended generator or an array of objects, they stay, and are
+without derivative from then on.
 """
 
 from __future__ import annotations
 
-import contextvars
-import functools
 import gc
+import sys
 from collections import deque
 from collections.abc import Callable, Sequence
-from types import CellType, FunctionType, MemberDescriptorType, MethodType
+from types import CellType, MethodType
 from typing import Any
 from weakref import ref
 
 from gradscribe.errors import GradscribeError, UnsupportedError
 from gradscribe.ir.probing import is_a
-from gradscribe.recording import classes, left_behind
-from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_recorded
+from gradscribe.recording import classes
+from gradscribe.recording.arrays import RecordedArray, RecordedNumber
 from gradscribe.recording.levels import (
     CREATED,
     KEEPS_NOTHING,
@@ -56,12 +55,12 @@ class running:
         REFUSED.reset(self._refused)
         classes.close_run()
         try:
-            self._close(has_raised=error is not None)
+            self._close()
         finally:
             if refused and not isinstance(error, GradscribeError):
                 raise refused[0] from error
 
-    def _close(self, *, has_raised: bool) -> None:
+    def _close(self) -> None:
         self.level.closed = True
         self._mode.__exit__(None, None, None)
         TOLD.reset(self._told)
@@ -72,18 +71,12 @@ class running:
             assert created is not None
             keeps = KEEPS_NOTHING.get() and _are_active(created)
             unwrap(created)
-            if gc.get_freeze_count() and left_behind.held(created):
-                gc.unfreeze()  # nothing tells what is held by what is frozen
-                unwrap(created)
-            if has_raised:
-                return
-            if keeps:
+            if keeps and sys.exc_info()[1] is None:
                 raise UnsupportedError(
                     "a function that runs as it is, called with Tensors, stores outside what is "
                     "differentiated: there it would have no derivative any more",
                     "return it, and pass it in again",
                 )
-            left_behind.refuse(created)
 
 
 def _are_active(created: Sequence[ref[Any]]) -> bool:
@@ -113,9 +106,6 @@ def unwrap(created: Sequence[ref[Any]]) -> None:
     for holder in gc.get_referrers(*held):
         if id(holder) not in own:
             _replace(holder, known)
-    for variable, value in contextvars.copy_context().items():
-        if id(value) in known:
-            variable.set(known[id(value)])
 
 
 def _fixed_holders(left: Sequence[Any]) -> list[Any]:
@@ -140,13 +130,11 @@ def _holds(holder: Any, item: Any) -> bool:
 def _renew(holder: Any, inner: dict[int, Any], known: dict[int, Any]) -> None:
     """Enter the tuple of plain values, or the method of one, that takes the place of one."""
     if is_a(holder, MethodType):
-        owner, function = holder.__self__, holder.__func__
-        if id(owner) in inner and id(owner) not in known:
-            _renew(owner, inner, known)
-        own = vars(type(owner)).items() if is_recorded(owner) else ()
-        names = [name for name, method in own if method is function]
-        new = known.get(id(owner), owner)
-        known[id(holder)] = getattr(new, names[0], None) if names else MethodType(function, new)
+        owner, found = holder.__self__, vars(type(holder.__self__)).items()
+        names = [name for name, function in found if function is holder.__func__]
+        known[id(holder)] = (
+            getattr(known.get(id(owner), owner), names[0], None) if names else holder
+        )
         return
     for item in holder:
         if id(item) in inner and id(item) not in known:
@@ -173,9 +161,9 @@ def _replace(holder: Any, known: dict[int, Any]) -> None:
         _in_sequence(holder, known)
     elif is_a(holder, dict):
         _in_dict(holder, known)
+    elif is_a(holder, BaseException) and id(holder.args) in known:
+        holder.args = known[id(holder.args)]
     elif not is_a(holder, (RecordedArray, RecordedNumber, tuple)):
-        if is_a(holder, BaseException) and id(holder.args) in known:
-            holder.args = known[id(holder.args)]
         _in_attributes(holder, known)
 
 
@@ -201,35 +189,25 @@ def _in_cell(holder: CellType, known: dict[int, Any]) -> None:
         holder.cell_contents = known[id(holder.cell_contents)]
 
 
-def _in_function(holder: FunctionType, known: dict[int, Any]) -> None:
-    if id(holder.__defaults__) in known:
-        holder.__defaults__ = known[id(holder.__defaults__)]
-
-
-def _in_partial(holder: functools.partial[Any], known: dict[int, Any]) -> None:
-    function, args = (known.get(id(part), part) for part in (holder.func, holder.args))
-    holder.__setstate__((function, args, holder.keywords, vars(holder)))  # type: ignore[attr-defined]
-
-
 def _in_attributes(holder: Any, known: dict[int, Any]) -> None:
-    own: Any = getattr(holder, "__dict__", None)
-    if is_a(own, dict):
-        dict.update(own, {n: known[id(v)] for n, v in dict.items(own) if id(v) in known})
-    for member in [m for cls in type(holder).__mro__ for m in vars(cls).values()]:
-        if type(member) is not MemberDescriptorType:
-            continue
+    names = list(getattr(holder, "__dict__", ()))
+    names += [name for cls in type(holder).__mro__ for name in _slots(cls)]
+    for name in names:
         try:
-            value = member.__get__(holder)
+            value = object.__getattribute__(holder, name)
             if id(value) in known:
-                member.__set__(holder, known[id(value)])
-        except (AttributeError, TypeError):  # it is not there, or stays what it is
+                object.__setattr__(holder, name, known[id(value)])
+        except (AttributeError, TypeError):
             continue
+
+
+def _slots(cls: type) -> tuple[str, ...]:
+    slots = cls.__dict__.get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
 _REPLACING: dict[type, Callable[[Any, dict[int, Any]], None]] = {
     list: _in_sequence,
     dict: _in_dict,
     CellType: _in_cell,
-    FunctionType: _in_function,
-    functools.partial: _in_partial,
 }

@@ -68,3 +68,37 @@ def test_the_derivative_is_of_what_it_held(function: Any) -> None:
             WEIGHTS[:] = np.arange(1.0, 7.0)
             ends.append(function(x))
         assert gradient[place] == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6)
+
+
+filled = gs.primitive(lambda out, number: out.fill(number), writes=("out",))
+
+
+def written_to(x):
+    filled(WEIGHTS, 3.0)
+    return np.sum(WEIGHTS * x**2)
+
+
+def test_what_is_only_written_to_is_not_read_by_a_pullback() -> None:
+    _, pullback = gs.vjp(written_to, X)
+    WEIGHTS[:] = 100.0
+    np.testing.assert_allclose(pullback(1.0)[0], 6.0 * X)
+
+
+def used_and_then_kept(x):
+    plain.scale_remembered(2.0)
+    total = np.sum(WEIGHTS * x**2)
+    plain.remember(WEIGHTS, 6)
+    return total
+
+
+def test_what_had_the_address_before_is_not_missed() -> None:
+    plain.remember(WEIGHTS, 6)
+    WEIGHTS[:] = np.arange(1.0, 7.0)
+    expected = used_and_then_kept(X)
+    WEIGHTS[:] = np.arange(1.0, 7.0)
+    try:
+        value = gs.value_and_grad(used_and_then_kept)(X)[0]
+    except gs.errors.UnsupportedError as refused:
+        assert "has changed what is read outside" in str(refused)
+    else:
+        assert value == pytest.approx(expected)

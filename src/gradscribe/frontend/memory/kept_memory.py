@@ -34,6 +34,7 @@ from gradscribe.frontend.state.knowledge import Handle, State
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Ref, Storage
 from gradscribe.ir.core import (
+    CALL,
     Block,
     Function,
     Operand,
@@ -41,9 +42,10 @@ from gradscribe.ir.core import (
     Parameter,
     Value,
     substituted,
+    walk,
 )
 from gradscribe.ir.types import Opaque
-from gradscribe.primitives.control import COPY, LENT, LENT_ITSELF, RENEW, REREAD
+from gradscribe.primitives.control import COPY, EFFECT, LENT, LENT_ITSELF, RENEW, REREAD
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 
 _NEVER = Value(Opaque())
@@ -257,7 +259,7 @@ def _handle(lowering: Lowering, storage: Storage) -> Handle:
 def lent_themselves(function: Function, own: Collection[Value]) -> Function:
     """The function that lends arrays from outside, and no copies: code that has kept the address of
     one may use it when the function has returned. The program computes with a copy of what such an
-    array holds at the start. own: the arrays from outside."""
+    array holds at the start, and reads it anew after each call. own: the arrays from outside."""
     body = function.body
     made = {result: operation for operation in body.operations for result in operation.results}
 
@@ -267,11 +269,14 @@ def lent_themselves(function: Function, own: Collection[Value]) -> Function:
             return value
         return origin(operation.operands[0])
 
-    lent = {
-        operation: array
-        for operation in body.operations
-        if operation.primitive is LENT and (array := origin(operation.operands[0])) in own
-    }
+    kept = {o.operands[0] for o in walk(body) if o.primitive is REREAD}
+    lent: dict[Operation, Value] = {}
+    for operation in body.operations:
+        array = origin(operation.operands[0]) if operation.primitive is LENT else None
+        if array is not None and array in own and operation.result in kept:
+            lent[operation] = array
+        elif any(o.primitive in (EFFECT, CALL) for o in walk(Block((), (operation,), ()))):
+            break  # which may have written to the array before it was lent
     if not lent:
         return function
     copies = {array: Value(array.type, array.name) for array in lent.values()}

@@ -10,6 +10,7 @@ import pytest
 import scipy.linalg
 
 import gradscribe as gs
+from gradscribe.primitives.registry import COMPOSITIONS
 
 X = np.array([0.4, 1.5, 0.9])
 PLACES = np.arange(7.0)
@@ -53,6 +54,20 @@ def trimmed_on_all_sides(x):
 def test_what_they_do_not_give_is_refused(function: Callable[..., Any]) -> None:
     with pytest.raises(gs.errors.UnsupportedError, match="the operations that stand for"):
         gs.grad(function)(X)
+
+
+def doubled(a, lower=False, overwrite_a=False, check_finite=True):
+    return 2.0 * np.linalg.cholesky(a), lower
+
+
+def test_functions_of_definite_matrices_are_tried_on_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    def factor(x):
+        return np.sum(scipy.linalg.cho_factor(9.0 * np.eye(3) + x[0], True, True)[0])
+
+    assert gs.value_and_grad(factor)(X)[0] == pytest.approx(factor(X))
+    monkeypatch.setitem(COMPOSITIONS, scipy.linalg.cho_factor, doubled)
+    with pytest.raises(gs.errors.UnsupportedError, match="stand for `cho_factor` give other"):
+        gs.grad(lambda x: np.sum(scipy.linalg.cho_factor(9.0 * np.eye(3) + x[0])[0]))(X)
 
 
 def product_without_leading_zeros(x):

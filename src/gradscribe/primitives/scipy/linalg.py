@@ -168,9 +168,15 @@ def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
     return np.linalg.cholesky(a) if lower else np.linalg.cholesky(a, upper=True)
 
 
+_KEEPS = bool(sl.cho_factor(np.array([[1.0, 0.0], [0.5, 1.0]]))[0][1, 0])
+"""Whether `cho_factor` leaves in the other triangle what is not asked to be overwritten."""
+
+
 @composition(sl.cho_factor)
 def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
-    """In the other triangle is what was there before."""
+    """In the other triangle is what was there before; from SciPy 1.18 on, if it is overwritten."""
+    if not (overwrite_a or _KEEPS):
+        return cholesky(a, lower), lower
     if lower:
         return np.linalg.cholesky(a) + np.triu(a, 1), lower
     return np.linalg.cholesky(a, upper=True) + np.tril(a, -1), lower

@@ -70,6 +70,32 @@ def test_functions_of_definite_matrices_are_tried_on_such(monkeypatch: pytest.Mo
         gs.grad(lambda x: np.sum(scipy.linalg.cho_factor(9.0 * np.eye(3) + x[0])[0]))(X)
 
 
+def test_numbers_of_another_dtype_are_not_what_a_function_gives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def spread(x):
+        return np.sum(np.nanstd(x)) * x[0]
+
+    single = X.astype(np.float32)
+    assert gs.value_and_grad(spread)(single)[0].dtype == np.float32
+    monkeypatch.setitem(COMPOSITIONS, np.nanstd, lambda a: np.std(a) * np.ones(()))
+    with pytest.raises(gs.errors.UnsupportedError, match="another dtype than float32"):
+        gs.grad(lambda x: np.sum(np.nanstd(x)) * x[0])(single)
+
+
+@pytest.mark.parametrize("limits", [None, (0.0, 2.0)])
+def test_edges_of_bins_are_as_precise_as_numpy_s(limits: Any) -> None:
+    single = X.astype(np.float32)
+
+    def edges(x):
+        several = np.histogramdd((x, x), 3, range=limits and [limits] * 2)[1][0]
+        return np.histogram_bin_edges(x, 3, range=limits), several
+
+    given = gs.vjp(edges, single)[0]
+    assert [item.dtype for item in given] == [item.dtype for item in edges(single)]
+    np.testing.assert_allclose(given[0], edges(single)[0], rtol=1e-6)
+
+
 def product_without_leading_zeros(x):
     product = np.polymul(np.array([0.0, x[0], x[1]]), np.array([1.0, x[2]]))
     return product[0] + len(product) * x[2]

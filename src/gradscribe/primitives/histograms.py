@@ -20,7 +20,8 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
             raise ValueError("`bins` must increase monotonically, when an array")
         return edges
     low, high = _outer_edges(np.ravel(a), range)
-    return np.linspace(low, high, as_places(bins) + 1)
+    limits = () if range is None else range
+    return np.linspace(low, high, as_places(bins) + 1, dtype=np.result_type(a, 0.0, *limits))
 
 
 def _outer_edges(a, limits):
@@ -42,7 +43,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     else:
         sums = _in_even_bins(a, bins, edges, weights)
     if density:
-        return sums / np.diff(edges) / np.sum(sums), edges
+        return sums / np.asarray(np.diff(edges), float) / np.sum(sums), edges
     return sums, edges
 
 
@@ -84,10 +85,17 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     each = (bins,) * len(columns) if np.ndim(bins) == 0 else (*bins,)
     limits = (None,) * len(columns) if range is None else (*range,)
     edges = [
-        histogram_bin_edges(np.asarray(x), n, ends)
+        _edges_of_column(np.asarray(x), n, ends)
         for x, n, ends in zip(columns, each, limits, strict=True)
     ]
     return _joint(columns, edges, weights, density), edges
+
+
+def _edges_of_column(x, bins, limits):
+    """Limits that are Python's numbers give double precision here."""
+    if np.ndim(bins) == 1 or limits is None:
+        return histogram_bin_edges(x, bins)
+    return np.linspace(*_outer_edges(x, limits), as_places(bins) + 1)
 
 
 @composition(np.histogram2d)

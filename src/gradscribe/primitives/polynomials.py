@@ -109,14 +109,14 @@ def vander(x, N=None, increasing=False):
 
 @composition(np.polyfit)
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
-    powers = np.vander(np.asarray(x) + 0.0, deg + 1)
-    y = np.asarray(y) + 0.0
+    x, y = np.asarray(x) + 0.0, np.asarray(y) + 0.0
+    powers = np.vander(x, deg + 1)
     if w is not None:
         powers = powers * w[:, None]
         y = y * (w if np.ndim(y) == 1 else w[:, None])
     scale = np.sqrt(np.sum(powers * powers, axis=0))
     if rcond is None:
-        rcond = np.shape(x)[0] * np.finfo(powers.dtype).eps
+        rcond = len(x) * np.finfo(x.dtype).eps
     found, residuals, rank, values = np.linalg.lstsq(powers / scale, y, rcond)
     coefficients = (found.T / scale).T
     if full:
@@ -126,5 +126,5 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     scaled = powers / scale
     spread = np.linalg.inv(scaled.T @ scaled)
     spread = spread / np.outer(scale, scale)
-    factor = 1 if cov == "unscaled" else residuals / (np.shape(x)[0] - deg - 1)
+    factor = 1 if cov == "unscaled" else residuals / (len(x) - deg - 1)
     return coefficients, spread * factor if np.ndim(y) == 1 else spread[:, :, None] * factor

@@ -79,6 +79,8 @@ def _difference(callee: Any, composition: Callable[..., Any], samples: list[Any]
                 return ""
             if _structure(given) != _structure(expected):
                 return f"a result of the shape {_structure(given)}, not {_structure(expected)}"
+            if (dtype := _other_dtype(given, expected)) is not None:
+                return f"numbers of another dtype than {dtype}"
             if are_compared:
                 differences.add(is_certain and not _agree(given, expected))
     return "other numbers" if differences == {True} else ""
@@ -95,6 +97,17 @@ def _structure(result: Any) -> Any:
     if isinstance(result, (tuple, list)):
         return tuple(map(_structure, result))
     return result.shape if isinstance(result, np.ndarray) else ()
+
+
+def _other_dtype(given: Any, expected: Any) -> np.dtype[Any] | None:
+    """What a real number has for dtype in the one result and not in the other. (Whether a result is
+    complex may depend on the numbers; Python's have none.)"""
+    if isinstance(expected, (tuple, list)):
+        return next(filter(None, map(_other_dtype, given, expected)), None)
+    if not all(isinstance(item, (np.ndarray, np.generic)) for item in (given, expected)):
+        return None
+    is_other = given.dtype.kind in "biuf" and expected.dtype.kind in "biuf"
+    return expected.dtype if is_other and given.dtype != expected.dtype else None
 
 
 def _agree(given: Any, expected: Any) -> bool:

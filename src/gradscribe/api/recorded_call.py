@@ -20,7 +20,7 @@ from gradscribe.ir.flow import computed_of
 from gradscribe.ir.trees import LEAF, Tree, flatten, unflatten
 from gradscribe.ir.types import Array, Opaque, Scalar, Type
 from gradscribe.ir.types import Sequence as SequenceType
-from gradscribe.primitives.control import LEFT, LENT_ITSELF
+from gradscribe.primitives.control import LENT_ITSELF
 from gradscribe.runtime.dual import call_with_tangents
 from gradscribe.runtime.functions.eager import apply_compiled, compiled_kernel
 from gradscribe.runtime.graph.drawing import Drawing
@@ -29,6 +29,7 @@ from gradscribe.runtime.graph.modes import MODES, tangent_of
 from gradscribe.runtime.graph.operation import Kernel
 from gradscribe.runtime.tensors.inplace import as_it_was
 from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.transforms.analyses.left import left_values
 from gradscribe.transforms.analyses.opacity import reached_unknown, refuse_opaque
 
 
@@ -136,7 +137,8 @@ class _Call:
         body = primal.lowered.effectful.body
         tensors = (leaf for leaf, t in zip(body.parameters, types, strict=True) if is_wrapped(t))
         of_tensors = computed_of(body, tensors)
-        self._leaves_given = any(o.primitive is LEFT for o in body.operations)
+        left = left_values(primal.lowered.effectful)
+        self._leaves_given = not left.isdisjoint(body.parameters)
         self._plain = [
             position
             for position, value in enumerate(results)

@@ -7,7 +7,8 @@ hold in the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +31,7 @@ from gradscribe.frontend.interface import (
     Step,
 )
 from gradscribe.frontend.kinds.trees import Contents, parts_of
-from gradscribe.frontend.memory import outside_state
+from gradscribe.frontend.memory import kept_memory, outside_state
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     Cell,
@@ -46,7 +47,7 @@ from gradscribe.frontend.values.values import (
 )
 from gradscribe.ir.core import Parameter, SliceOf, Value
 from gradscribe.ir.trees import LEAF, Leaf, Node, Tree
-from gradscribe.primitives.control import LEFT
+from gradscribe.primitives.control import KEPT, LEFT
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,28 +167,68 @@ def effects_of(
     for container in containers:
         leaves += container.values
         items += container.items
-    stored = tuple(c.leaf for c in changes if c.leaf is not None)
     known: dict[object, int] = {item.storage: item.leaf for item in given if item.leaf is not None}
     known |= {leaf: number for number, leaf in enumerate(parameters)}
+    bases = list(_bases(items[results:], known))
+    leaves += map(lowering.value, bases)
+    items += bases
+    stored = tuple(c.leaf for c in changes if c.leaf is not None)
     distinct = tuple(leaf for memory, leaf in known.items() if memory in lowering.changes.distinct)
     unclear = tuple(_unclear(lowering, given, parameters))
     origins = tuple(_origins(items, known))
     found = tuple(changes), tuple(of_objects), tuple(c.change for c in containers)
     own = tuple(_origins(items[results:], known))
+    new = [item for item, origin in zip(items[results:], own, strict=True) if origin is None]
+    shared = set() if lowering.has_tensors else _shared(new)
     left = [
-        _itself(lowering, value, item) if origin is None else value
+        _itself(lowering, value, item, shared) if origin is None else value
         for value, item, origin in zip(leaves, items[results:], own, strict=True)
     ]
     return Effects(*found, tuple(left), origins, stored, distinct, unclear, own)
 
 
-def _itself(lowering: Lowering, value: Value, item: FrontendValue | None) -> Value:
-    """What is left outside, where it may be an array or list from there: that itself, no copy."""
+def _bases(items: Sequence[FrontendValue | None], known: Collection[object]) -> Iterator[Ref]:
+    """The new arrays of which several parts are left outside, and not they themselves. known: the
+    memory of what was given."""
+    arrays = [item for item in items if isinstance(item, Ref) and item.storage not in known]
+    parts = Counter(item.storage for item in arrays if item.path)
+    wholes = {item.storage for item in arrays if not item.path}
+    return (Ref(one) for one, number in parts.items() if number > 1 and one not in wholes)
+
+
+def _shared(items: Iterable[FrontendValue | None]) -> set[Storage]:
+    """The memory of which several of these may be, or show a part."""
+    arrays = [item for item in items if isinstance(item, Ref)]
+    count = Counter(one for item in arrays for one in item.storage.reached)
+    return {storage for storage, number in count.items() if number > 1}
+
+
+def _itself(
+    lowering: Lowering, value: Value, item: FrontendValue | None, shared: Collection[Storage]
+) -> Value:
+    """What is left outside, where it may be an array or list from there, is what unread code has,
+    or may be shared with something else that is left: that itself, no copy. (Nothing is copied of
+    what Tensors are made of.)"""
     if not isinstance(item, (Ref, ListRef)):
         return value
-    found = [one for one in item.storage.reached if one in lowering.outside.entered]
+    reached = item.storage.reached
+    if isinstance(item, Ref) and not lowering.has_tensors:
+        kept = kept_memory.handle(lowering, ())
+        kept_memory.refuse_lost(lowering, None, "what is stored outside", [*reached])
+        if item.storage in kept:
+            array = lowering.along(item.path, kept[item.storage].array)
+            value = lowering.plain(KEPT, {"value": array, "x": value}, name=value.name)
+            return lowering.plain(LEFT, {"x": value}, name=value.name)
+        if not reached.isdisjoint(kept):
+            raise UnsupportedError(
+                "what this function leaves outside may be what unread code has, on some paths",
+                "leave a copy there",
+                lowering.builder.location,
+            )
+    found = [one for one in reached if one in lowering.outside.entered]
     _refuse_changed(lowering, [one for one in found if one is not item.storage])
-    return lowering.plain(LEFT, {"x": value}, name=value.name) if found else value
+    is_itself = found or lowering.has_tensors or not reached.isdisjoint(shared)
+    return lowering.plain(LEFT, {"x": value}, name=value.name) if is_itself else value
 
 
 def _refuse_changed(lowering: Lowering, found: Iterable[Storage]) -> None:

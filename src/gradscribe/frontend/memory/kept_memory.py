@@ -66,7 +66,7 @@ def before_call(
 
 def current(lowering: Lowering, array: Ref) -> Value:
     """The handle of an array, or a view of one, which holds what the program holds."""
-    _refuse_lost(lowering, lowering.frame.statement, "a function", [array.storage])
+    refuse_lost(lowering, lowering.frame.statement, "a function", [array.storage])
     kept = handle(lowering, [array.storage])[array.storage]
     _renew(lowering, {array.storage: kept})
     return lowering.along(array.path, kept.array)
@@ -340,10 +340,10 @@ def _refuse_without_handle(
     for variable, storage in _live(lowering):
         if storage not in handles and _is_lost(lowering, storage):
             _refuse(lowering, node, f"`{name}`", variable, _ELSEWHERE)
-    _refuse_lost(lowering, node, f"`{name}`", given)
+    refuse_lost(lowering, node, f"`{name}`", given)
 
 
-def _refuse_lost(lowering: Lowering, node: Any, who: str, given: Collection[Storage]) -> None:
+def refuse_lost(lowering: Lowering, node: Any, who: str, given: Collection[Storage]) -> None:
     """Refuse to give away memory that another call may have in a handle which is not seen here."""
     handles = handle(lowering, ())
     for storage in given:

@@ -4,8 +4,8 @@ Assumes a simplified function in value semantics. Guarantees the same results: a
 front of the loop whose body it stands in, if its operands are made outside, it has no effect, and
 it cannot raise where the loop might make no iteration. Only what costs more than to compute it
 again is worth a name (see `costs`), with the operations it is made of; so it is not recorded in
-every iteration, and its derivative is taken once. Arrays that the loop stores to stay: each
-iteration needs a new one.
+every iteration, and its derivative is taken once. Arrays that the loop stores to, or that are left
+outside, stay: each iteration needs a new one.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from gradscribe.primitives.control import CONSTANT, ENTER, EXIT, LENT, LENT_ITSE
 from gradscribe.primitives.raising import is_strict, may_raise
 from gradscribe.transforms.analyses.costs import effort_of
 from gradscribe.transforms.analyses.def_use import DefUse
+from gradscribe.transforms.analyses.left import left_values
 from gradscribe.transforms.passes.sink import has_effect, is_ordered
 
 _ERRORS = (ValueError, LookupError, TypeError, ZeroDivisionError, OverflowError)
@@ -37,6 +38,7 @@ class _Hoisting:
     def __init__(self, function: Function) -> None:
         self._facts = function.facts
         self._structure = DefUse(function)
+        self._left = left_values(function)
         self._managers: list[Operation] = []
 
     def block(self, block: Block) -> Block:
@@ -108,7 +110,9 @@ class _Hoisting:
             return False
         result = operation.result
         return isinstance(result.type, Scalar) or (
-            isinstance(result.type, Array) and not self._structure.is_stored(result)
+            isinstance(result.type, Array)
+            and result not in self._left
+            and not self._structure.is_stored(result)
         )
 
     def _makes_an_iteration(self, loop: Operation) -> bool:

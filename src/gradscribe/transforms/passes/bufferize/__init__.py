@@ -67,7 +67,7 @@ def bufferize(function: Function, record: Collection[int] = ()) -> Function:
     function, left = _without_left(function)
     live = liveness(function)
     aliasing = _place_copies(function, live)
-    returned = _copied_leaves(function, aliasing, left.union(record))
+    returned = _copied_leaves(function, aliasing, left, record)
     reused, replaced = reusable(function, aliasing), out_of_place(function, aliasing)
     return _Rewriter(function, aliasing, reused, replaced).rewrite(returned)
 
@@ -185,12 +185,17 @@ def _view_roots(buffer: Buffer, conflicts: Sequence[Buffer], lent: Collection[Va
     return roots
 
 
-def _copied_leaves(function: Function, aliasing: Aliasing, record: frozenset[int]) -> set[int]:
-    """The leaves of the result that would share memory with parameters or other leaves."""
+def _copied_leaves(
+    function: Function, aliasing: Aliasing, left: frozenset[int], record: Collection[int]
+) -> set[int]:
+    """The leaves of the result that would share memory with parameters or other leaves. left, and
+    record: those that may."""
     copied: set[int] = set()
     kept: set[Buffer] = set()
+    for position in left:
+        kept.update(aliasing.buffers(function.body.yields[position]).values())
     for position, value in enumerate(function.body.yields):
-        if position in record:
+        if position in record or position in left:
             continue
         buffers = set(aliasing.buffers(value).values())
         seen_elsewhere = any(

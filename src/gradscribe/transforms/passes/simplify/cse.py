@@ -7,7 +7,7 @@ arguments. Effects are never merged, and neither is what makes an array or list 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from typing import Any
 
@@ -44,11 +44,13 @@ _TOLD = (FloatingPointError, RuntimeWarning)
 class Available:
     """The operations computed before the present one in this block and those around it.
 
-    _managers: those around. _strict: these, where NumPy may raise, or tell the program, under one
-    of them what it does not elsewhere: nothing is shared with what is computed under others.
+    left: arrays of which each is one of its own. _managers: those around. _strict: these, where
+    NumPy may raise, or tell the program, under one of them what it does not elsewhere: nothing is
+    shared with what is computed under others.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, left: Set[Value]) -> None:
+        self._left = left
         self._managers: list[Operation] = []
         self._strict: tuple[Operation, ...] = ()
         self._operations: dict[tuple[Any, ...], list[Operation]] = {}
@@ -82,7 +84,7 @@ class Available:
     def find_or_add(self, operation: Operation) -> Operation | None:
         """An earlier equal operation; None, and the operation is entered, if there is none."""
         self._note_manager(operation)
-        if not _may_be_shared(operation) or (self._strict and may_raise(operation, _TOLD)):
+        if not self._may_be_shared(operation) or (self._strict and may_raise(operation, _TOLD)):
             return None
         try:
             same_key = self._operations.setdefault((self._strict, *_key(operation)), [])
@@ -95,6 +97,22 @@ class Available:
         self._entered.append(same_key)
         return None
 
+    def _may_be_shared(self, operation: Operation) -> bool:
+        primitive = operation.primitive
+        if primitive.in_order or primitive in _NEVER_SHARED or len(operation.results) != 1:
+            return False
+        if primitive is control.RUN:
+            return is_lookup(operation)
+        result = operation.results[0]
+        if isinstance(result.type, (Array, Sequence)):
+            if primitive is control.GET:  # an item that is changed is read where it is
+                return False
+            is_new = not primitive.view and result in self._left
+            return not is_new and any(
+                isinstance(value.type, (Array, Sequence)) for value in operation.operands
+            )
+        return True
+
     def _note_manager(self, operation: Operation) -> None:
         if operation.primitive is control.ENTER:
             self._managers.append(operation)
@@ -103,19 +121,6 @@ class Available:
         else:
             return
         self._strict = tuple(self._managers) if any(map(is_strict, self._managers)) else ()
-
-
-def _may_be_shared(operation: Operation) -> bool:
-    primitive = operation.primitive
-    if primitive.in_order or primitive in _NEVER_SHARED or len(operation.results) != 1:
-        return False
-    if primitive is control.RUN:
-        return is_lookup(operation)
-    if isinstance(operation.results[0].type, (Array, Sequence)):
-        if primitive is control.GET:  # an item that is changed is read where it is
-            return False
-        return any(isinstance(value.type, (Array, Sequence)) for value in operation.operands)
-    return True
 
 
 def _key(operation: Operation) -> tuple[Any, ...]:

@@ -29,6 +29,7 @@ from gradscribe.ir.core import (
 from gradscribe.ir.types import Array, Type
 from gradscribe.primitives.control import CONSTANT
 from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.transforms.analyses.left import left_values
 from gradscribe.transforms.analyses.lookups import lookups_of
 from gradscribe.transforms.passes.simplify import regions
 from gradscribe.transforms.passes.simplify.cse import Available
@@ -73,7 +74,7 @@ class Rewriter:
         self.arrays: dict[Type, Value] = {}
         self._place: dict[Value, int] = {}
         self._substitution: dict[Value, Value] = {}
-        self._available = Available()
+        self._available = Available(left_values(function))
         self._builder = Builder(function.facts)
         self._operations: list[Operation] = []
         self.seeds = frozenset(seeds)

@@ -29,7 +29,7 @@ def sorted_in_place(x):
     return y[0]
 
 
-@refused("`ndarray` has no attribute `to_sparse`", MATRIX, by=with_tensors)
+@refused("an array has no attribute `to_sparse`", MATRIX, by=with_tensors)
 def method_of_tensors(x):
     return x.to_sparse().sum()
 

@@ -98,6 +98,19 @@ def changed_and_left_or_not(x, n):
     return np.sum(CHOSEN["one"] * x)
 
 
+KEPT_ROWS: list[np.ndarray] = []
+
+
+@refused(
+    "what this function leaves outside may be what unread code has, on some paths", np.ones(2), 3
+)
+def kept_and_left_or_not(x, n):
+    rows = [np.ones(2), np.zeros(2)]
+    KEPT_ROWS.append(rows[0])
+    CHOSEN["one"] = rows[n - 2]
+    return np.sum(x)
+
+
 NUMBERED = {"one": {"a": 1.0}, "two": {"a": 2.0}}
 
 

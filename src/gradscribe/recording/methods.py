@@ -274,6 +274,11 @@ def _conjugate(self: Array) -> Any:
     return run(np.conj, (self,)) if np.iscomplexobj(plain(self._present())) else self
 
 
+def _real(self: Array) -> Any:
+    """`x.real`, which is `x` itself where that is real."""
+    return run(np.real, (self,)) if np.iscomplexobj(plain(self._present())) else self
+
+
 def _length(self: Array) -> int:
     if not self.ndim:
         raise TypeError("len() of unsized object")
@@ -291,7 +296,7 @@ def _rounded(self: Recorded, digits: Any = None) -> Any:
 ARRAY_AND_NUMBER: dict[str, Any] = {
     **{name: _function(function) for name, function in FUNCTIONS.items()},
     "T": property(lambda self: run(np.transpose, (self,))),
-    "real": property(lambda self: run(np.real, (self,))),
+    "real": property(_real),
     "imag": property(lambda self: run(np.imag, (self,))),
     "__array_function__": protocol.array_function,
     "__array_priority__": 1000.0,

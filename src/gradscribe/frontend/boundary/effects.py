@@ -47,7 +47,9 @@ from gradscribe.frontend.values.values import (
 )
 from gradscribe.ir.core import Parameter, SliceOf, Value
 from gradscribe.ir.trees import LEAF, Leaf, Node, Tree
-from gradscribe.primitives.control import KEPT, LEFT
+from gradscribe.ir.types import Scalar, Type, is_differentiable
+from gradscribe.ir.types import Sequence as ListOf
+from gradscribe.primitives.control import KEPT, LEFT, STOP_GRADIENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,17 +211,20 @@ def _itself(
     """What is left outside, where it may be an array or list from there, is what unread code has,
     or may be shared with something else that is left: that itself, no copy. (Nothing is copied of
     what Tensors are made of.)"""
+    if lowering.has_tensors and _is_of_numbers(value.type):
+        value = lowering.plain(STOP_GRADIENT, {"x": value}, name=value.name)
     if not isinstance(item, (Ref, ListRef)):
         return value
     reached = item.storage.reached
     if isinstance(item, Ref) and not lowering.has_tensors:
         kept = kept_memory.handle(lowering, ())
-        kept_memory.refuse_lost(lowering, None, "what is stored outside", [*reached])
+        memory = [one for one in reached if isinstance(lowering.contents.get(one), Value)]
+        kept_memory.refuse_lost(lowering, None, "what is stored outside", memory)
         if item.storage in kept:
             array = lowering.along(item.path, kept[item.storage].array)
             value = lowering.plain(KEPT, {"value": array, "x": value}, name=value.name)
             return lowering.plain(LEFT, {"x": value}, name=value.name)
-        if not reached.isdisjoint(kept):
+        if any(may_overlap(item.storage, one) for one in kept):
             raise UnsupportedError(
                 "what this function leaves outside may be what unread code has, on some paths",
                 "leave a copy there",
@@ -229,6 +234,14 @@ def _itself(
     _refuse_changed(lowering, [one for one in found if one is not item.storage])
     is_itself = found or lowering.has_tensors or not reached.isdisjoint(shared)
     return lowering.plain(LEFT, {"x": value}, name=value.name) if is_itself else value
+
+
+def _is_of_numbers(type_: Type) -> bool:
+    """Whether it is that of a number of Python's, such as `float(t)`, or of a list. Outside,
+    they belong to no graph."""
+    if isinstance(type_, ListOf):
+        return _is_of_numbers(type_.item)
+    return isinstance(type_, Scalar) and type_.weak and is_differentiable(type_)
 
 
 def _refuse_changed(lowering: Lowering, found: Iterable[Storage]) -> None:

@@ -68,8 +68,6 @@ def _called(
     names = (*arguments, *keywords)
     if name not in _KEEPING:
         arguments = iterators.taken_into(lowering, node, receiver, arguments)
-    if isinstance(receiver, ListRef) and receiver.storage in lowering.outside.entered:
-        arguments = tuple(subscripts.converted(lowering, item) for item in arguments)
     if isinstance(receiver, ObjectRef) and receiver.grown and lowering.has_tensors:
         _refuse_tensors(lowering, node, receiver, (*arguments, *keywords.values()))
     if isinstance(receiver, ObjectRef) and name not in ("__init__", "__setattr__"):

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradscribe.frontend.containers import object_arrays
 from gradscribe.frontend.containers.lists import store_section
-from gradscribe.frontend.containers.subscripts import converted, index_argument, part_of, step_to
+from gradscribe.frontend.containers.subscripts import index_argument, part_of, step_to
 from gradscribe.frontend.kinds import number_classes
 from gradscribe.frontend.kinds.raised import as_python
 from gradscribe.frontend.kinds.static_values import stands_for
@@ -53,8 +53,6 @@ def store_item(
 ) -> None:
     """`owner[index] = item`."""
     owner = outside.opened(lowering, owner)
-    if isinstance(owner, (ListRef, DictRef)) and owner.storage in lowering.outside.entered:
-        item = converted(lowering, item)
     check_hash(lowering, node, owner, index)
     given = index_argument(index), item
     if protocols.call(lowering, node, owner, "__setitem__", *given) is not None:

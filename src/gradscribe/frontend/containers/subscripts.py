@@ -168,14 +168,6 @@ def cut(lowering: Lowering, item: FrontendValue) -> FrontendValue:
     return lowering.wrap(lowering.emit(STOP_GRADIENT, {"x": lowering.value(item)}), shared)
 
 
-def converted(lowering: Lowering, item: FrontendValue) -> FrontendValue:
-    """What a container from outside is given: with a Tensor around, `float(x)` is a number there,
-    and belongs to no graph."""
-    made = lowering.builder.definition(item) if isinstance(item, Value) else None
-    is_number = made is not None and made.callee in (float, complex)
-    return cut(lowering, item) if is_number and lowering.has_tensors else item
-
-
 def part_of(owner: Ref, step: Step) -> Ref:
     """The part of an array that a step leads to."""
     return Ref(owner.storage, (*owner.path, step))

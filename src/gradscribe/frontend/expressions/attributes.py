@@ -197,7 +197,9 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> Fr
     if name == "itemsize":
         return Static(np.dtype(type_.dtype).itemsize)
     if tensors.is_tensor(lowering, owner):
-        return _tensor_attribute(lowering, node, owner, name)
+        found = _tensor_attribute(lowering, node, owner, name)
+        if found is not None:
+            return found
     if name == "data":
         return unknown.call(lowering, node, memoryview, (owner,), {})
     if name == "flat":
@@ -241,9 +243,10 @@ def _flat(lowering: Lowering, node: Any, owner: Ref) -> FrontendValue:
 
 def _tensor_attribute(
     lowering: Lowering, node: Any, owner: FrontendValue, name: str
-) -> FrontendValue:
-    """An attribute of what is, or may be, a Tensor. `x.size` is the shape only where it is called:
-    as a number it is what programs over arrays mean by it."""
+) -> FrontendValue | None:
+    """An attribute of what is, or may be, a Tensor; None, if Tensors have none of that name.
+    `x.size` is the shape only where it is called: as a number it is what programs over arrays mean
+    by it."""
     found = tensors.attribute_of(lowering, owner, name)
     if name == "size" and found is not None:
         if is_number(owner):
@@ -253,9 +256,7 @@ def _tensor_attribute(
         return tensors.class_of(lowering).as_array(lowering, node, owner)
     if isinstance(found, property):
         return lowering.call(node, Static(found.fget), (owner,), {})
-    if found is None and not is_number(owner):
-        _refuse_missing(lowering, node, (np.ndarray,), name)
-    return BoundMethod(owner, name)
+    return None if found is None else BoundMethod(owner, name)
 
 
 def _number_attribute(
@@ -299,7 +300,8 @@ def _number_attribute(
     if gives(cls, name) and not (is_tensors or callable(getattr(cls, name))):
         what = f"the attribute `{name}` of a number is not supported"
         lowering.unsupported(node, what, "use the number itself, or its dtype")
-    return _tensor_attribute(lowering, node, owner, name)
+    found = _tensor_attribute(lowering, node, owner, name)
+    return BoundMethod(owner, name) if found is None else found
 
 
 _OF_NO_VIEW: dict[str, FrontendValue] = {"base": Static(None), "strides": TupleOf(())}

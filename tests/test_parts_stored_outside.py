@@ -1,4 +1,4 @@
-"""What is stored outside shares memory as in plain Python: parts of one array do, equal ones do not.
+"""What is stored outside shares memory as in plain Python: parts of one array do, equal ones not.
 
 Each body is run three times as it is, and by the derivatives; then the arrays that are outside are
 compared, and which of them share memory.

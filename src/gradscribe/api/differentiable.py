@@ -1,13 +1,15 @@
 """`@gs.differentiable`: a user's function that Tensors can flow through as one node.
 
-Called with plain values, the user's own function runs. Called with a Tensor that requires a
-gradient, in an argument or captured, the compiled forward runs, and the result is wired to the
-recorded graph by one node whose backward is the compiled adjoint.
+Called with plain values, the user's own function runs. Called with a Tensor, in an argument or
+captured, the compiled forward runs, so that it computes the same whether or not a gradient is
+asked for; if one is, the result is wired to the recorded graph by one node whose backward is the
+compiled adjoint.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import replace
@@ -19,7 +21,7 @@ import numpy as np
 
 from gradscribe.api.copying import CopiedAsFunction, imported, not_importable
 from gradscribe.api.partly_compiled import RECORDING, REFUSALS, PartialCall
-from gradscribe.api.recorded_call import compiled_call, has_tangent, recorded_call
+from gradscribe.api.recorded_call import compiled_call, is_active
 from gradscribe.api.recorded_tensors import call_on_tensors
 from gradscribe.api.recorded_transforms import Compile, compiles, without_source
 from gradscribe.compiler import (
@@ -35,8 +37,6 @@ from gradscribe.compiler.specialization import Specialization
 from gradscribe.errors import ArgumentError, NotSpecializedError
 from gradscribe.ir.probing import probe
 from gradscribe.recording import runs
-from gradscribe.runtime.graph.grad_mode import grad_enabled
-from gradscribe.runtime.graph.modes import MODES
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.tracebacks import refuse_endless, shorten, shortened
 
@@ -73,13 +73,7 @@ class DifferentiableFunction(CopiedAsFunction):
         try:
             if self.compiles is not True:
                 return self._recorded_or_compiled(args, keywords)
-            if (MODES or grad_enabled()) and self._meets_tensor(args, keywords):
-                target = self._target.of_call(len(args))
-                values = target.values(args, keywords)
-                plain = functools.partial(self.__gradscribe_function__, *args, **keywords)
-                numbers = _numbers(target, self._argnums)
-                return recorded_call(target, values, numbers, plain, self._note)
-            return self.__gradscribe_function__(*args, **keywords)
+            return self._compiled(args, keywords)()
         except Exception as error:
             refuse_endless(error)
             shorten(error)
@@ -117,11 +111,26 @@ class DifferentiableFunction(CopiedAsFunction):
             raise not_importable(self)
         return type(self), (function, self._argnums, self.compiles)
 
+    def _compiled(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Callable[[], Any]:
+        """What runs a call. Where nothing is differentiated, what cannot be compiled runs as it
+        is."""
+        plain = functools.partial(self.__gradscribe_function__, *args, **keywords)
+        if not self._meets_tensor(args, keywords):
+            return plain
+        target = self._target.of_call(len(args))
+        values = target.values(args, keywords)
+        try:
+            return compiled_call(target, values, _numbers(target, self._argnums), self._note, plain)
+        except REFUSALS:
+            if self._meets_tensor(args, keywords, is_active):
+                raise
+            return plain
+
     def _recorded_or_compiled(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         if not self.compiles:
             return self._recorded(args, keywords)
         plain = functools.partial(self.__gradscribe_function__, *args, **keywords)
-        if not (MODES or grad_enabled()) or not self._meets_tensor(args, keywords):
+        if not self._meets_tensor(args, keywords):
             return plain()
         target = self._target.of_call(len(args))
         values = target.values(args, keywords)
@@ -130,7 +139,7 @@ class DifferentiableFunction(CopiedAsFunction):
         key = (DifferentiableFunction, numbers)
         if key not in whole:
             try:
-                run = compiled_call(target, values, numbers, plain, self._note)
+                run = compiled_call(target, values, numbers, self._note, plain)
             except REFUSALS as error:
                 whole[key] = error.what
             else:
@@ -139,7 +148,7 @@ class DifferentiableFunction(CopiedAsFunction):
 
     def _recorded(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         function = self.__gradscribe_function__
-        if not (MODES or grad_enabled()) or not has_tensor((*args, *keywords.values())):
+        if not has_tensor((*args, *keywords.values())):
             return function(*args, **keywords)
         numbers = None if self._argnums is None else {n % len(args) for n in self._argnums}
         return call_on_tensors(
@@ -150,14 +159,15 @@ class DifferentiableFunction(CopiedAsFunction):
             lambda position: numbers is None or position in numbers,
         )
 
-    def _meets_tensor(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
-        """Whether a Tensor that requires a gradient (or has a tangent) is in the arguments, or
-        captured."""
-        if any(arg.__class__ not in _PLAIN and has_tensor(arg) for arg in args):
-            return True
-        if keywords and has_tensor(keywords):
-            return True
-        return any(value.__class__ not in _PLAIN and has_tensor(value) for value in self._outside())
+    def _meets_tensor(
+        self,
+        args: tuple[Any, ...],
+        keywords: dict[str, Any],
+        is_one: Callable[[Tensor], bool] = lambda tensor: True,
+    ) -> bool:
+        """Whether a Tensor (of these) is in the arguments, or captured."""
+        found = itertools.chain(args, keywords.values(), self._outside())
+        return any(value.__class__ not in _PLAIN and has_tensor(value, is_one) for value in found)
 
     def _outside(self) -> Iterable[Any]:
         """The captured variables and globals that the function's own code names, and what goes
@@ -282,21 +292,23 @@ def _numbers(target: Target, argnums: Argnums) -> tuple[int, ...] | None:
     return None if argnums is None else tuple(map(target.parameter, argument_numbers(argnums)))
 
 
-def has_tensor(value: Any, depth: int = 4) -> bool:
-    """Whether a value holds a Tensor that requires a gradient, or has a tangent: in containers,
-    and in the attributes of objects."""
+def has_tensor(
+    value: Any, is_one: Callable[[Tensor], bool] = lambda tensor: True, depth: int = 4
+) -> bool:
+    """Whether a value holds a Tensor (of these): in containers, and in the attributes of
+    objects."""
     if isinstance(value, Tensor):
-        return value.requires_grad or (bool(MODES) and has_tangent(value))
+        return is_one(value)
     if value.__class__ in _PLAIN or depth == 0 or isinstance(value, (type, ModuleType)):
         return False
     if isinstance(value, (tuple, list)):
-        return any(has_tensor(item, depth) for item in value)
+        return any(has_tensor(item, is_one, depth) for item in value)
     if isinstance(value, dict):
-        return any(has_tensor(item, depth) for item in value.values())
+        return any(has_tensor(item, is_one, depth) for item in value.values())
     attributes = probe(value, "__dict__")
     if not isinstance(attributes, dict) or isinstance(value, DifferentiableFunction):
         return False
-    return any(has_tensor(item, depth - 1) for item in attributes.values())
+    return any(has_tensor(item, is_one, depth - 1) for item in attributes.values())
 
 
 def _contents(cell: CellType) -> Any:

@@ -28,6 +28,7 @@ import numpy as np
 from gradscribe.api import declared
 from gradscribe.api.copying import CopiedAsFunction
 from gradscribe.api.differentiable import differentiable, has_tensor
+from gradscribe.api.recorded_call import is_active
 from gradscribe.api.result_types import ResultTypes
 from gradscribe.compiler.eager_calls import forget_own_place, function_of_call
 from gradscribe.errors import ArgumentError, GradscribeError, UnsupportedError
@@ -51,7 +52,6 @@ from gradscribe.recording import operations
 from gradscribe.recording.arrays import holds_active, is_recorded
 from gradscribe.recording.levels import refused, values_in
 from gradscribe.recording.trials import Trial
-from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.tracebacks import shortened
 
 Rule = TypeVar("Rule", bound=Callable[..., Any])
@@ -118,7 +118,7 @@ class OwnOperation(CopiedAsFunction):
         keywords = self._as_given(keywords)
         if any(map(is_recorded, values_in((args, keywords)))):
             return self._recorded(self._signature.bind(*args, **keywords))
-        if grad_enabled() and (has_tensor(args) or has_tensor(keywords)):
+        if has_tensor((args, keywords), is_active):
             bound = self._signature.bind(*args, **keywords)
             count = len(bound.arguments)
             operands = dict(zip(bound.arguments, map(Operand, range(count)), strict=True))

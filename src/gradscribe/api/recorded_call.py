@@ -24,7 +24,7 @@ from gradscribe.primitives.control import LENT_ITSELF
 from gradscribe.runtime.dual import call_with_tangents
 from gradscribe.runtime.functions.eager import apply_compiled, compiled_kernel
 from gradscribe.runtime.graph.drawing import Drawing
-from gradscribe.runtime.graph.grad_mode import grad_enabled, no_grad
+from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.modes import MODES, tangent_of
 from gradscribe.runtime.graph.operation import Kernel
 from gradscribe.runtime.tensors.inplace import as_it_was
@@ -33,38 +33,23 @@ from gradscribe.transforms.analyses.left import left_values
 from gradscribe.transforms.analyses.opacity import reached_unknown, refuse_opaque
 
 
-def recorded_call(
-    target: Target,
-    values: Values,
-    argnums: tuple[int, ...] | None,
-    plain: Callable[[], Any],
-    note: Callable[[Specialization], None],
-) -> Any:
-    """The result of a call as Tensors that lead back to one node."""
-    return compiled_call(target, values, argnums, plain, note)()
-
-
 def compiled_call(
     target: Target,
     values: Values,
     argnums: tuple[int, ...] | None,
-    plain: Callable[[], Any],
     note: Callable[[Specialization], None],
+    plain: Callable[[], Any],
 ) -> Callable[[], Any]:
     """What runs a call, as Tensors that lead back to one node.
 
     argnums: the parameters that are differentiated (None: all; captured Tensors among them).
-    plain: runs the user's own function, for calls in which none of these requires a gradient.
-    note: is told of the specialization that a call makes.
+    note: is told of the specialization that a call makes. plain: runs the user's own function, for
+    what forward mode on Tensors does not heed.
     """
-    if not (grad_enabled() or MODES):
-        return plain
     while True:
         primal, matched = target.program.find(values)
         leaves = primal.layout.leaves(matched)
         has_tangents = bool(MODES) and any(map(has_tangent, leaves))
-        if not (grad_enabled() or has_tangents):
-            return plain
         if has_tangents and _is_run_eagerly(primal):
             return plain
         chosen = [leaf for leaf in primal.active_leaves(argnums) if leaf in primal.used_leaves]
@@ -72,14 +57,11 @@ def compiled_call(
         if has_tangents:
             moving = {leaf for leaf in chosen if has_tangent(leaves[leaf])}
             active = tuple(sorted({*active, *moving}))
-        if not active and (primal.may_be_refused or primal.changes_inputs):
-            return plain
-        if not active:
-            without: Callable[[], Any] = no_grad()(plain)
-            return without
-        call: _Call | None = primal.plans.get((recorded_call, active))
+        elif not grad_enabled():
+            active = ()
+        call: _Call | None = primal.plans.get((compiled_call, active))
         if call is None:
-            call = primal.plans[recorded_call, active] = _Call(primal, active, leaves)
+            call = primal.plans[compiled_call, active] = _Call(primal, active, leaves)
             note(primal.specialization(active))
             if primal.match(values) is None:
                 continue  # compiling has assumed what does not hold for this call
@@ -99,6 +81,12 @@ def has_tangent(leaf: Any) -> bool:
     if isinstance(leaf, (list, tuple)):
         return any(map(has_tangent, leaf))
     return isinstance(leaf, Tensor) and tangent_of(leaf) is not None
+
+
+def is_active(tensor: Tensor) -> bool:
+    """Whether a Tensor is differentiated: it requires a gradient, which is recorded, or has a
+    tangent."""
+    return (tensor.requires_grad and grad_enabled()) or (bool(MODES) and has_tangent(tensor))
 
 
 def _requires_grad(leaf: Any) -> bool:

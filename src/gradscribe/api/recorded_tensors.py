@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.api.recorded_call import is_active
 from gradscribe.compiler.leaves import unwrapped
 from gradscribe.errors import AliasingError
 from gradscribe.ir.trees import flatten, unflatten
@@ -37,7 +38,7 @@ def call_on_tensors(
         tree, own = flatten(value)
         trees.append(tree)
         leaves += own
-        chosen += [isinstance(leaf, Tensor) and is_chosen(position) for leaf in own]
+        chosen += [isinstance(x, Tensor) and is_active(x) and is_chosen(position) for x in own]
     places = [i for i, flag in enumerate(chosen) if flag]
     arrays_of = list(map(unwrapped, leaves))
 

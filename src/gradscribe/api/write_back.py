@@ -22,6 +22,7 @@ from gradscribe.compiler.leaves import Builder, builders
 from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.frontend.interface import NEW, ContainerChange
 from gradscribe.ir.trees import Node, Tree, count_leaves, flatten
+from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.tensors.inplace import refuse_leaf, refuse_store, take_over
 from gradscribe.runtime.tensors.tensor import Tensor
 
@@ -74,7 +75,8 @@ class WriteBack:
         for target, of_items in zip(self._targets(values), self._of_items, strict=True):
             for tensor in flatten(target)[1] if of_items else [target]:
                 if isinstance(tensor, Tensor):
-                    refuse_leaf(tensor)
+                    if grad_enabled():
+                        refuse_leaf(tensor)
                     refuse_store(tensor)
         if self._changes_twice:
             raise AliasingError(

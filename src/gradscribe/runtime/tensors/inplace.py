@@ -110,7 +110,7 @@ def _take_place(target: Tensor, result: Tensor) -> None:
 
 def take_over(target: Tensor, result: Tensor) -> None:
     """Store a result in the memory of target, and put target in its place in the graph."""
-    recorded = target.requires_grad or result._needs_grad
+    recorded = result._needs_grad or (target.requires_grad and grad_enabled())
     store(target, result)
     if recorded:
         _take_place(target, result)

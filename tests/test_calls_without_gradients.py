@@ -44,7 +44,9 @@ FUNCTIONS = [item_of_what_is_stored_to, methods_of_arrays, without_derivative, s
 @pytest.mark.parametrize("compiled", [True, "auto", False])
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("case", ["no gradient required", "no_grad"])
-def test_the_value_is_that_of_arrays(function: Callable[..., Any], case: str, compiled: Any) -> None:
+def test_the_value_is_that_of_arrays(
+    function: Callable[..., Any], case: str, compiled: Any
+) -> None:
     VALUES.clear()
     expected = function(np.array([1.0, 2.0]))
     x = gs.tensor([1.0, 2.0], requires_grad=case == "no_grad")

@@ -110,7 +110,8 @@ def compose(
     arguments, keywords = known_integers.settle_arguments(
         lowering, node, signature, names, arguments, keywords
     )
-    agreement.check(lowering, node, callee, composition, arguments, keywords)
+    if not _are_integers(lowering, callee, (*arguments, *keywords.values())):
+        agreement.check(lowering, node, callee, composition, arguments, keywords)
     result = made_of(lowering, node, callee, composition, arguments, keywords)
     if out is None:
         return result
@@ -169,13 +170,19 @@ def _of_integers(
     """The type of what a function gives of integers, which nobody differentiates: the lengths are
     those of a result; None of other arguments, and where the function is not told of."""
     items = (*arguments, *keywords.values())
-    if not all(_is_integer(lowering, item) for item in items) or contract_of(callee).connects:
-        return None  # what may be a view is no new array
-    if not isinstance(result, (Value, Ref, TupleOf)) or not folded_calls.is_pure(callee, items):
+    is_one = isinstance(result, (Value, Ref, TupleOf))
+    if not is_one or not _are_integers(lowering, callee, items):
         return None
     sample = trial_calls.tried(lowering, callee, arguments, keywords)
     given = trial_calls.result_type(sample, exact=False)
     return None if given is None else _with_dtypes(lowering.value(result).type, given)
+
+
+def _are_integers(lowering: Lowering, callee: Any, items: tuple[FrontendValue, ...]) -> bool:
+    """Whether a function is given integers, and gives new arrays that depend on these alone."""
+    if not all(_is_integer(lowering, item) for item in items) or contract_of(callee).connects:
+        return False  # what may be a view is no new array
+    return folded_calls.is_pure(callee, items)
 
 
 def _is_integer(lowering: Lowering, item: FrontendValue) -> bool:

@@ -62,6 +62,19 @@ def strict_zip_of_a_zip(x):
     return sum(a[0] * b for a, b in zip(zip(x, x), x, strict=True))
 
 
+@refused(
+    "`zip(…, strict=True)` in a `try` that handles its error, which comes after the items", X
+)
+def strict_zip_in_a_try(x):
+    found = []
+    try:
+        for _, b in zip(x[:2], x, strict=True):
+            found.append(b)
+    except ValueError:
+        found.append(x[2])
+    return sum(found)
+
+
 @refused("`cos`, which is compiled code, cannot be differentiated", X, kind=CompiledCodeError)
 def function_of_ctypes(x):
     return COS(x[0])

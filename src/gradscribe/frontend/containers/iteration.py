@@ -12,6 +12,7 @@ import gast
 
 from gradscribe.frontend.containers import iteration_items, known_integers, lengths, run_time_sets
 from gradscribe.frontend.joins.splitting import resolved
+from gradscribe.frontend.kinds import presence
 from gradscribe.frontend.kinds.raised import as_python, make_iterator
 from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import at_once, iterators, outside
@@ -209,6 +210,12 @@ def _compare_counts(
     equal = None if one is None or two is None else lowering.builder.facts.equal(one, two)
     if isinstance(first, Static) and isinstance(other, Static):
         equal = first == other
+    if equal is not True and presence.catches(lowering, ValueError):
+        lowering.unsupported(
+            node,
+            "`zip(…, strict=True)` in a `try` that handles its error, which comes after the items",
+            "compare the lengths first, without `try`",
+        )
     if equal is False:
         lowering.raises(node, ValueError(what))
     if equal is None:

@@ -62,9 +62,7 @@ def strict_zip_of_a_zip(x):
     return sum(a[0] * b for a, b in zip(zip(x, x), x, strict=True))
 
 
-@refused(
-    "`zip(…, strict=True)` in a `try` that handles its error, which comes after the items", X
-)
+@refused("`zip(…, strict=True)` in a `try` that handles its error, which comes after the items", X)
 def strict_zip_in_a_try(x):
     found = []
     try:

@@ -83,3 +83,15 @@ def element_added_to(x):
     first = y[0]
     first += 1.0
     return y.sum() * first
+
+
+LISTED = [np.ones(4)]
+
+
+@refused(
+    "a view is put in a list from outside, where it is copied with Tensors", X, by=with_tensors
+)
+def view_in_a_list(x):
+    total = np.sum(LISTED[0] * x)
+    LISTED[0] = MATRIX[0]
+    return total

@@ -111,6 +111,15 @@ def kept_and_left_or_not(x, n):
     return np.sum(x)
 
 
+NESTED = [[np.ones(2)], [np.ones(2)]]
+
+
+@refused("a list in `NESTED`, a list from outside, gets other arrays", np.ones(2))
+def a_list_in_a_list(x):
+    NESTED[0].append(x * 2)
+    return np.sum(x)
+
+
 NUMBERED = {"one": {"a": 1.0}, "two": {"a": 2.0}}
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from gradscribe.api.copying import CopiedAsFunction, imported, not_importable
 from gradscribe.api.partly_compiled import RECORDING, REFUSALS, PartialCall
-from gradscribe.api.recorded_call import compiled_call, is_active
+from gradscribe.api.recorded_call import compiled_call
 from gradscribe.api.recorded_tensors import call_on_tensors
 from gradscribe.api.recorded_transforms import Compile, compiles, without_source
 from gradscribe.compiler import (
@@ -73,7 +73,9 @@ class DifferentiableFunction(CopiedAsFunction):
         try:
             if self.compiles is not True:
                 return self._recorded_or_compiled(args, keywords)
-            return self._compiled(args, keywords)()
+            if not self._meets_tensor(args, keywords):
+                return self.__gradscribe_function__(*args, **keywords)
+            return self._found(args, keywords)()
         except Exception as error:
             refuse_endless(error)
             shorten(error)
@@ -111,40 +113,33 @@ class DifferentiableFunction(CopiedAsFunction):
             raise not_importable(self)
         return type(self), (function, self._argnums, self.compiles)
 
-    def _compiled(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Callable[[], Any]:
-        """What runs a call. Where nothing is differentiated, what cannot be compiled runs as it
-        is."""
-        plain = functools.partial(self.__gradscribe_function__, *args, **keywords)
-        if not self._meets_tensor(args, keywords):
-            return plain
-        target = self._target.of_call(len(args))
-        values = target.values(args, keywords)
-        try:
-            return compiled_call(target, values, _numbers(target, self._argnums), self._note, plain)
-        except REFUSALS:
-            if self._meets_tensor(args, keywords, is_active):
-                raise
-            return plain
-
     def _recorded_or_compiled(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         if not self.compiles:
             return self._recorded(args, keywords)
-        plain = functools.partial(self.__gradscribe_function__, *args, **keywords)
         if not self._meets_tensor(args, keywords):
-            return plain()
+            return self.__gradscribe_function__(*args, **keywords)
         target = self._target.of_call(len(args))
-        values = target.values(args, keywords)
-        whole = target.program.partly(values).whole
-        numbers = _numbers(target, self._argnums)
-        key = (DifferentiableFunction, numbers)
+        whole = target.program.partly(target.values(args, keywords)).whole
+        key = (DifferentiableFunction, _numbers(target, self._argnums))
         if key not in whole:
             try:
-                run = compiled_call(target, values, numbers, self._note, plain)
+                run = self._found(args, keywords)
             except REFUSALS as error:
                 whole[key] = error.what
             else:
                 return run()
         return self._recorded(args, keywords)
+
+    def _found(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Callable[[], Any]:
+        """What runs a call with Tensors, compiled."""
+        target = self._target.of_call(len(args))
+        return compiled_call(
+            target,
+            target.values(args, keywords),
+            _numbers(target, self._argnums),
+            self._note,
+            functools.partial(self.__gradscribe_function__, *args, **keywords),
+        )
 
     def _recorded(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         function = self.__gradscribe_function__
@@ -159,15 +154,10 @@ class DifferentiableFunction(CopiedAsFunction):
             lambda position: numbers is None or position in numbers,
         )
 
-    def _meets_tensor(
-        self,
-        args: tuple[Any, ...],
-        keywords: dict[str, Any],
-        is_one: Callable[[Tensor], bool] = lambda tensor: True,
-    ) -> bool:
-        """Whether a Tensor (of these) is in the arguments, or captured."""
+    def _meets_tensor(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+        """Whether a Tensor is in the arguments, or captured."""
         found = itertools.chain(args, keywords.values(), self._outside())
-        return any(value.__class__ not in _PLAIN and has_tensor(value, is_one) for value in found)
+        return any(value.__class__ not in _PLAIN and has_tensor(value) for value in found)
 
     def _outside(self) -> Iterable[Any]:
         """The captured variables and globals that the function's own code names, and what goes

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.boundary.container_changes import ChangedContainer
@@ -181,7 +181,7 @@ def effects_of(
     found = tuple(changes), tuple(of_objects), tuple(c.change for c in containers)
     own = tuple(_origins(items[results:], known))
     new = [item for item, origin in zip(items[results:], own, strict=True) if origin is None]
-    shared = set() if lowering.has_tensors else _shared(new)
+    shared = set() if lowering.has_tensors else _shared(new) | _held_by_lists(lowering, given)
     left = [
         _itself(lowering, value, item, shared) if origin is None else value
         for value, item, origin in zip(leaves, items[results:], own, strict=True)
@@ -205,6 +205,26 @@ def _shared(items: Iterable[FrontendValue | None]) -> set[Storage]:
     return {storage for storage, number in count.items() if number > 1}
 
 
+def _held_by_lists(lowering: Lowering, given: Sequence[Given]) -> set[Storage]:
+    """The memory that lists from outside hold in the end which have got other items. It must not
+    be what unread code has: the lists hold what the program computes with."""
+    lists = {item.storage for item in given if item.storage in lowering.changes.rearranged}
+    left = [one for one in lists if isinstance(lowering.contents[one], Value)]
+    held = {one for storage in left for one in storage.holds if one not in lists}
+    for kept in kept_memory.handle(lowering, ()):
+        if any(may_overlap(kept, one) for one in held):
+            _refuse_kept(lowering)
+    return held
+
+
+def _refuse_kept(lowering: Lowering) -> NoReturn:
+    raise UnsupportedError(
+        "what this function leaves outside may be what unread code has, on some paths",
+        "leave a copy there",
+        lowering.builder.location,
+    )
+
+
 def _itself(
     lowering: Lowering, value: Value, item: FrontendValue | None, shared: Collection[Storage]
 ) -> Value:
@@ -225,11 +245,7 @@ def _itself(
             value = lowering.plain(KEPT, {"value": array, "x": value}, name=value.name)
             return lowering.plain(LEFT, {"x": value}, name=value.name)
         if any(may_overlap(item.storage, one) for one in kept):
-            raise UnsupportedError(
-                "what this function leaves outside may be what unread code has, on some paths",
-                "leave a copy there",
-                lowering.builder.location,
-            )
+            _refuse_kept(lowering)
     found = [one for one in reached if one in lowering.outside.entered]
     _refuse_changed(lowering, [one for one in found if one is not item.storage])
     is_itself = found or lowering.has_tensors or not reached.isdisjoint(shared)
@@ -268,6 +284,7 @@ def _changes(
         if is_as_found and item.storage not in lowering.changes.stored:
             continue
         if isinstance(contents, Value):
+            _refuse_regrouped(lowering, item.storage, contents.type)
             rearranged = item.storage in lowering.changes.rearranged
             if rearranged and item.storage in lowering.outside.entered:
                 _refuse_changed(lowering, item.storage.holds - {item.storage})
@@ -283,6 +300,23 @@ def _changes(
         tree, values = result_tree(lowering, container, made)
         change = Change(item.argument, item.steps, tree, item.leaf, True)
         yield change, values, tuple(leaves_of(lowering, container, made))
+
+
+def _refuse_regrouped(lowering: Lowering, storage: Storage, type_: Type) -> None:
+    """Refuse to leave a list of lists of arrays outside, of which one gets other items: what is
+    stored then is the contents of the items."""
+    is_nested = isinstance(type_, ListOf) and isinstance(type_.item, ListOf)
+    is_left = storage in lowering.outside.entered or lowering.has_tensors
+    if storage not in lowering.changes.regrouped or not (is_nested and is_left):
+        return
+    while isinstance(type_, ListOf):
+        type_ = type_.item
+    if not isinstance(type_, Scalar):
+        raise UnsupportedError(
+            f"a list in `{storage.name}`, a list from outside, gets other arrays",
+            "store a new list there, or keep the lists in a dict or in attributes of an object",
+            lowering.builder.location,
+        )
 
 
 def _unclear(

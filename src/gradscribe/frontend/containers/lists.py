@@ -144,7 +144,8 @@ def extend(lowering: Lowering, node: Any, owner: ListRef, given: FrontendValue, 
 
 def _hold_items(lowering: Lowering, owner: ListRef, other: ListRef) -> None:
     """Note that a run-time list has got the items of another one: of itself, maybe."""
-    own = owner.storage
+    own, contents = owner.storage, lowering.contents[other.storage]
+    hold(lowering, own, contents if isinstance(contents, tuple) else ())
     is_twice = own is other.storage or not own.reached.isdisjoint(other.storage.reached)
     if not sequences.holds_numbers(lowering, owner):
         own.levels = 0 if is_twice else min(own.levels, other.storage.levels)

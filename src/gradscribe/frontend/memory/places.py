@@ -70,6 +70,7 @@ def changing(lowering: Lowering, item: Storage, items: bool = False) -> Iterator
     if items:
         lowering.changes.stored.add(item)
         lowering.changes.rearranged.add(item)
+        lowering.changes.regrouped.add(root(lowering, item))
     found = lowering.places
     settled = [
         other
@@ -95,7 +96,8 @@ def changing(lowering: Lowering, item: Storage, items: bool = False) -> Iterator
         item = place.owner
         changed.add(item)
     lowering.changes.roots.add(item)
-    _read_again(lowering, [other for other in settled if other not in changed])
+    kept = [other for other in settled if other in lowering.places]
+    _read_again(lowering, [other for other in kept if other not in changed])
 
 
 def _keep_below(lowering: Lowering, owner: Storage, settled: Iterable[Storage]) -> None:
@@ -108,11 +110,26 @@ def _keep_below(lowering: Lowering, owner: Storage, settled: Iterable[Storage]) 
 
 
 def _lies_in(lowering: Lowering, item: Storage, owner: Storage) -> bool:
+    """Whether an item is in a list, which may have been read more than once, or deeper."""
     while is_settled(lowering, item):
         item = lowering.places[item].owner
-        if item is owner:
+        if _may_be_one(lowering, item, owner):
             return True
     return False
+
+
+def _may_be_one(lowering: Lowering, one: Storage, other: Storage) -> bool:
+    """Whether two items may be at one place."""
+    if one is other:
+        return True
+    if one not in lowering.places or other not in lowering.places:
+        return False
+    first, second = lowering.places[one], lowering.places[other]
+    if isinstance(first.index, int) and isinstance(second.index, int):
+        is_counted_alike = (first.index < 0) is (second.index < 0)
+        if is_counted_alike and first.index != second.index:
+            return False
+    return _may_be_one(lowering, first.owner, second.owner)
 
 
 def _read_again(lowering: Lowering, items: Iterable[Storage]) -> None:

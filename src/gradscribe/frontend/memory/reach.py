@@ -8,6 +8,7 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.kinds.trees import reached
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
+    ALL,
     DictRef,
     FlatRef,
     FrontendValue,
@@ -30,12 +31,14 @@ def storages(lowering: Lowering, *items: FrontendValue) -> Iterator[Storage]:
 def hold(
     lowering: Lowering, storage: Storage, items: Iterable[FrontendValue], before: bool = False
 ) -> None:
-    """Note that the list in this storage holds the very objects that these values are. It may
-    hold one twice, if it holds it already, or if another iteration of a loop may put it there.
+    """Note that the list in this storage holds the very objects that these values are, and so do
+    the lists that it is in. It may hold one twice, if it holds it already, or if another iteration
+    of a loop may put it there.
 
     before: it held them before the iterations of the loops around.
     """
-    present = set[Storage]() if before else set(storage.holds)
+    around = [*_lists_around(lowering, storage)]
+    present = set[Storage]() if before else {one for own in around for one in own.holds}
     start = 0 if before or not lowering.loops.iterations else lowering.loops.iterations[-1].serial
     for item in items:
         if isinstance(item, FlatRef):
@@ -44,18 +47,52 @@ def hold(
                 "keep the array itself, and take its `flat` where it is used",
                 lowering.builder.location,
             )
+        _refuse_view(lowering, storage, item)
         storage.read_only |= is_read_only(item)
         storage.kept |= is_kept(lowering, item)
         held = {other for other in storages(lowering, item) if other is not storage}
+        levels = 1 + item.storage.levels if isinstance(item, ListRef) else ALL
         for other in held:
             oldest = min(one.serial for one in (other, *other.overlaps))
             is_new = max(storage.serial, oldest) >= start
-            if not is_new or any(may_overlap(other, one) for one in present):
-                storage.levels = 0
-        if isinstance(item, ListRef):
-            storage.levels = min(storage.levels, 1 + item.storage.levels)
+            if not is_new or any(may_overlap(other, one) for one in (*present, *around)):
+                levels = 0
+        for level, own in enumerate(around):
+            own.levels = min(own.levels, level + levels)
         present |= held
-    storage.holds |= {reached for one in present for reached in one.reached} - {storage}
+    reached = {other for one in present for other in one.reached}
+    for own in around:
+        own.holds |= reached - {own}
+    _unsettle(lowering)
+
+
+def _lists_around(lowering: Lowering, storage: Storage) -> Iterator[Storage]:
+    """A list, the list that it is an item of, and so on."""
+    yield storage
+    while storage in lowering.places:
+        storage = lowering.places[storage].owner
+        yield storage
+
+
+def _unsettle(lowering: Lowering) -> None:
+    """Where a list may hold an object twice in lists in it, so may these, which have been read; and
+    of a list that may, no item is known to be at one place alone."""
+    for storage in lowering.places:
+        for level, own in enumerate(_lists_around(lowering, storage)):
+            storage.levels = min(storage.levels, max(own.levels - level, 0))
+    places = lowering.places.items()
+    lowering.places = {item: place for item, place in places if place.owner.levels}
+
+
+def _refuse_view(lowering: Lowering, storage: Storage, item: FrontendValue) -> None:
+    """Refuse to put a view in a list from outside, with Tensors: it would be a copy there."""
+    is_view = isinstance(item, Ref) and bool(item.path)
+    if is_view and lowering.has_tensors and storage in lowering.outside.entered:
+        raise UnsupportedError(
+            "a view is put in a list from outside, where it is copied with Tensors",
+            "put a copy there (`.copy()`), or keep it in a dict or an attribute",
+            lowering.builder.location,
+        )
 
 
 def is_kept(lowering: Lowering, item: FrontendValue) -> bool:

@@ -19,7 +19,9 @@ from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import FrontendValue, ObjectRef, Storage
 from gradscribe.ir.core import Method, Value
 
-_PLACING = frozenset({"append", "appendleft", "insert", "setdefault", "__setitem__"})
+_PLACING = frozenset(
+    {"append", "appendleft", "extend", "extendleft", "insert", "setdefault", "__setitem__"}
+)
 _CONTAINERS = (list, collections.deque, dict)
 
 
@@ -37,7 +39,7 @@ def placed(
     for storage in storages(lowering, *given[1:]):
         if storage in lowering.outside.originals:
             found[storage] = lowering.outside.originals[storage]
-        elif any(one in lowering.outside.entered for one in (storage, *storage.reached)):
+        elif _may_be_found(lowering, storage):
             lowering.unsupported(
                 node,
                 f"`{callee.name}` puts what may be in a list from outside in another container",
@@ -45,6 +47,15 @@ def placed(
             )
     lowering.outside.placed.update(found)
     return found
+
+
+def _may_be_found(lowering: Lowering, storage: Storage) -> bool:
+    """Whether something may be an array or list from outside, or holds one that is not met here as
+    an item of it."""
+    reached = storage.reached
+    if isinstance(lowering.contents.get(storage), tuple):
+        reached -= storage.holds
+    return any(one in lowering.outside.entered for one in reached)
 
 
 def refuse_looking(lowering: Lowering, node: Any, name: str, only_reads: bool) -> None:

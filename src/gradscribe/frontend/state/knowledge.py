@@ -62,15 +62,15 @@ class Changes:
 
     stored: the memory that is stored to. roots: that, and for items of lists the list. augmented:
     the numbers to which `op=` is applied. distinct: lists whose items are stored to, each for
-    itself. rearranged: lists that get other items. reordered: objects whose attributes are stored
-    in several orders. handed: what is given to a transform, whose function stores to a copy of it.
-    """
+    itself. rearranged: lists that get other items. regrouped: lists whose items do. reordered:
+    objects whose attributes are stored in several orders. handed: what a transform is given."""
 
     stored: set[Storage] = field(default_factory=set)
     roots: set[Storage] = field(default_factory=set)
     augmented: set[Value] = field(default_factory=set)
     distinct: set[Storage] = field(default_factory=set)
     rearranged: set[Storage] = field(default_factory=set)
+    regrouped: set[Storage] = field(default_factory=set)
     reordered: set[Storage] = field(default_factory=set)
     handed: set[Storage] = field(default_factory=set)
 

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.special as sp
 
 from gradscribe.primitives.registry import UNKNOWN, elementwise
+from gradscribe.primitives.static import known
 
 # -- hypergeometric functions --------------------------------------------------------------------
 
@@ -75,12 +76,12 @@ def eval_sh_chebyt(out, n, x):
 
 @elementwise(sp.eval_chebyu)
 def eval_chebyu(out, n, x):
-    return UNKNOWN, 2 * sp.eval_gegenbauer(n - 1, 2, x)
+    return UNKNOWN, _chebyu_slope(n, x, 1)
 
 
 @elementwise(sp.eval_sh_chebyu)
 def eval_sh_chebyu(out, n, x):
-    return UNKNOWN, 4 * sp.eval_gegenbauer(n - 1, 2, 2 * x - 1)
+    return UNKNOWN, _chebyu_slope(n, 2 * x - 1, 2)
 
 
 @elementwise(sp.eval_chebyc)
@@ -90,7 +91,25 @@ def eval_chebyc(out, n, x):
 
 @elementwise(sp.eval_chebys)
 def eval_chebys(out, n, x):
-    return UNKNOWN, sp.eval_gegenbauer(n - 1, 2, x / 2)
+    return UNKNOWN, _chebyu_slope(n, x / 2, 0.5)
+
+
+def _chebyu_slope(n, x, by_x):
+    """The derivative of U(n, x) = -U(-2 - n, x) = (n + 1) F(-n, n + 2; 3 / 2; (1 - x) / 2), where
+    x moves by `by_x`."""
+    if known(n):
+        if n in (-2, -1, 0):
+            return None
+        if n < -1:
+            return -2 * by_x * sp.eval_gegenbauer(-3 - n, 2, x)
+        return 2 * by_x * sp.eval_gegenbauer(n - 1, 2, x)
+    if _is_float(n):
+        return by_x * n * (n + 1) * (n + 2) / 3 * sp.hyp2f1(1 - n, n + 3, 2.5, (1 - x) / 2)
+    return 2 * by_x * np.sign(n + 1) * sp.eval_gegenbauer(np.abs(n + 1) - 2, 2, x)
+
+
+def _is_float(n):
+    return np.asarray(n).dtype.kind == "f"
 
 
 @elementwise(sp.eval_hermite)

@@ -1,0 +1,77 @@
+"""Functions of `scipy.special` at points, and of orders, where their formulas have another form.
+
+The derivatives are those of closed forms, or of differences of high precision.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from tests.primitives.test_forms import function_of_text
+
+special = pytest.importorskip("scipy.special")
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+ORDERS = [
+    ("sp.eval_chebyu(-3, x)", 0.3, [-2, 0, 0]),
+    ("sp.eval_chebyu(-5, x)", 0.3, [4 - 24 * 0.09, -48 * 0.3, -48]),
+    ("sp.eval_chebys(-3, x)", 0.3, [-1, 0]),
+    ("sp.eval_sh_chebyu(-3, x)", 0.3, [-4, 0]),
+    ("sp.eval_chebyt(-3, x)", 0.3, [12 * 0.09 - 3, 24 * 0.3, 24]),
+    ("sp.eval_chebyc(-3, x)", 0.3, [3 * 0.09 - 3, 6 * 0.3, 6]),
+    ("sp.eval_sh_chebyt(-3, x)", 0.3, [24 * 0.16 - 6, 96 * -0.4, 192]),
+    ("sp.eval_chebyu(-3.0, x)", 0.3, [-2, 0]),
+    ("sp.eval_chebyt(-2.0, x)", 0.3, [4 * 0.3, 4, 0]),
+    ("sp.eval_chebyt(0.0, x)", 0.3, [0, 0, 0]),
+]
+
+
+def function_at(text: str) -> Any:
+    return function_of_text(text, ["x"], (("sp", special), ("np", np)))
+
+
+def check_derivatives(function: Any, x: float, derivatives: list[float]) -> None:
+    """Of numbers of Python in reverse mode to the last order, of arrays in both to the second."""
+    derivative = function
+    for wanted in derivatives:
+        derivative = gs.grad(derivative)
+        np.testing.assert_allclose(derivative(x), wanted, rtol=1e-10, atol=1e-13)
+    first, second = derivatives[:2]
+    points = np.array([x, x])
+    _, tangent = gs.jvp(function, (points,), (np.ones(2),))
+    np.testing.assert_allclose(tangent, [first] * 2, rtol=1e-10, atol=1e-13)
+    total = gs.hessian(lambda x: np.sum(function(x)))(points)
+    np.testing.assert_allclose(total, second * np.eye(2), rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize(("text", "x", "derivatives"), ORDERS)
+def test_polynomials_of_any_order(text: str, x: float, derivatives: list[float]) -> None:
+    check_derivatives(function_at(text), x, derivatives)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "eval_chebyt",
+        "eval_chebyu",
+        "eval_chebyc",
+        "eval_chebys",
+        "eval_sh_chebyt",
+        "eval_sh_chebyu",
+    ],
+)
+@pytest.mark.parametrize("orders", [np.arange(-5, 5), np.append(np.arange(-5.0, 5), [-2.5, 0.5])])
+def test_polynomials_whose_orders_are_known_at_run_time(name: str, orders: np.ndarray) -> None:
+    function = getattr(special, name)
+    x, h = np.full(len(orders), 0.3), 1e-3
+    near, far = (function(orders, x + h), function(orders, x - h)), function(orders, x)
+    first = gs.grad(lambda x: np.sum(function(orders, x)))(x)
+    np.testing.assert_allclose(first, (near[0] - near[1]) / (2 * h), rtol=1e-3, atol=1e-3)
+    second = gs.hessian(lambda x: np.sum(function(orders, x)))(x)
+    expected = np.diag((near[0] - 2 * far + near[1]) / h**2)
+    np.testing.assert_allclose(second, expected, rtol=1e-3, atol=1e-3)

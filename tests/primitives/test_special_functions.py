@@ -28,6 +28,18 @@ ORDERS = [
     ("sp.eval_chebyu(-3.0, x)", 0.3, [-2, 0]),
     ("sp.eval_chebyt(-2.0, x)", 0.3, [4 * 0.3, 4, 0]),
     ("sp.eval_chebyt(0.0, x)", 0.3, [0, 0, 0]),
+    ("sp.eval_legendre(-2, x)", 0.3, [1, 0, 0]),
+    ("sp.eval_legendre(-3, x)", 0.3, [0.9, 3, 0]),
+    ("sp.eval_legendre(-3.0, x)", 0.3, [0.9, 3, 0]),
+    ("sp.eval_legendre(-1, x)", 0.3, [0, 0, 0]),
+    ("sp.eval_sh_legendre(-3, x)", 0.3, [-2.4, 12, 0]),
+    ("sp.eval_legendre(0.0, x)", 0.3, [0, 0, 0]),
+    ("sp.eval_gegenbauer(0.0, 0.7, x)", 0.3, [0, 0, 0]),
+    ("sp.eval_gegenbauer(1.0, 0.7, x)", 0.3, [1.4, 0, 0]),
+    ("sp.eval_jacobi(0, 1.0, 1.0, x)", 0.3, [0, 0, 0]),
+    ("sp.eval_jacobi(0.0, 0.5, 1.5, x)", 0.3, [0, 0, 0]),
+    ("sp.eval_laguerre(0.0, x)", 0.3, [0, 0, 0]),
+    ("sp.eval_genlaguerre(1.0, 1.0, x)", 0.3, [-1, 0, 0]),
 ]
 
 
@@ -63,6 +75,8 @@ def test_polynomials_of_any_order(text: str, x: float, derivatives: list[float])
         "eval_chebys",
         "eval_sh_chebyt",
         "eval_sh_chebyu",
+        "eval_legendre",
+        "eval_sh_legendre",
     ],
 )
 @pytest.mark.parametrize("orders", [np.arange(-5, 5), np.append(np.arange(-5.0, 5), [-2.5, 0.5])])
@@ -75,3 +89,23 @@ def test_polynomials_whose_orders_are_known_at_run_time(name: str, orders: np.nd
     second = gs.hessian(lambda x: np.sum(function(orders, x)))(x)
     expected = np.diag((near[0] - 2 * far + near[1]) / h**2)
     np.testing.assert_allclose(second, expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sp.eval_gegenbauer(n, 0.7, x)",
+        "sp.eval_jacobi(n, 1.0, 1.0, x)",
+        "sp.eval_laguerre(n, x)",
+        "sp.eval_genlaguerre(n, 1.0, x)",
+    ],
+)
+def test_order_zero_among_others_has_second_derivatives(text: str) -> None:
+    function = function_of_text(text, ["n", "x"], (("sp", special),))
+    for orders in ([0, 1, 2, 3], [0.0, 1.0, 2.0, 0.5]):
+        x, h = np.full(4, 0.3), 1e-3
+        n = np.array(orders)
+        second = gs.hessian(lambda x, n: np.sum(function(n, x)))(x, n)
+        values = [function(n, x + step) for step in (h, 0, -h)]
+        expected = np.diag((values[0] - 2 * values[1] + values[2]) / h**2)
+        np.testing.assert_allclose(second, expected, rtol=1e-4, atol=1e-6)

@@ -45,23 +45,60 @@ def wright_bessel(out, a, b, x):
 
 @elementwise(sp.eval_jacobi)
 def eval_jacobi(out, n, alpha, beta, x):
-    slope = (n + alpha + beta + 1) / 2 * sp.eval_jacobi(n - 1, alpha + 1, beta + 1, x)
-    return UNKNOWN, UNKNOWN, UNKNOWN, slope
+    return UNKNOWN, UNKNOWN, UNKNOWN, _jacobi_slope(n, alpha, beta, x)
+
+
+def _jacobi_slope(n, alpha, beta, x):
+    if known(n) and n == 0:
+        return None
+    if known(n):
+        return (n + alpha + beta + 1) / 2 * sp.eval_jacobi(n - 1, alpha + 1, beta + 1, x)
+    factor = (n != 0) * (n + alpha + beta + 1) / 2
+    return factor * sp.eval_jacobi(_below(n), alpha + 1, beta + 1, x)
+
+
+def _below(n):
+    """The order below n, and 0 below 0: of no order below that, at which SciPy may give NaN."""
+    return np.where(n == 0, 0, n - 1)
 
 
 @elementwise(sp.eval_gegenbauer)
 def eval_gegenbauer(out, n, alpha, x):
-    return UNKNOWN, UNKNOWN, 2 * alpha * sp.eval_gegenbauer(n - 1, alpha + 1, x)
+    if not _is_float(n):
+        slope = 2 * alpha * sp.eval_gegenbauer(n - 1, alpha + 1, x)
+    elif known(n):
+        slope = 2 * alpha * sp.eval_gegenbauer(n - 1, alpha + 1, x) if n != 0 else None
+    else:
+        slope = (n != 0) * 2 * alpha * sp.eval_gegenbauer(_below(n), alpha + 1, x)
+    return UNKNOWN, UNKNOWN, slope
+
+
+def _is_float(n):
+    return np.asarray(n).dtype.kind == "f"
 
 
 @elementwise(sp.eval_legendre)
 def eval_legendre(out, n, x):
-    return UNKNOWN, (n + 1) / 2 * sp.eval_jacobi(n - 1, 1, 1, x)
+    return UNKNOWN, _legendre_slope(n, x)
 
 
 @elementwise(sp.eval_sh_legendre)
 def eval_sh_legendre(out, n, x):
-    return UNKNOWN, (n + 1) * sp.eval_jacobi(n - 1, 1, 1, 2 * x - 1)
+    return UNKNOWN, _legendre_slope(n, 2 * x - 1, 2)
+
+
+def _legendre_slope(n, x, by_x=1):
+    """The derivative of P(n, x) = P(-1 - n, x) = F(-n, n + 1; 1; (1 - x) / 2), where x moves by
+    `by_x`."""
+    if known(n) and n in (-1, 0):
+        return None
+    if _is_float(n) and not (known(n) and n > 0):
+        return by_x * n * (n + 1) / 2 * sp.hyp2f1(1 - n, n + 2, 2, (1 - x) / 2)
+    if not known(n):
+        n = np.maximum(n, -1 - n)
+        return by_x * (n != 0) * (n + 1) / 2 * sp.eval_jacobi(_below(n), 1, 1, x)
+    n = n if n > 0 else -1 - n
+    return by_x * (n + 1) / 2 * sp.eval_jacobi(n - 1, 1, 1, x)
 
 
 @elementwise(sp.eval_chebyt)
@@ -108,10 +145,6 @@ def _chebyu_slope(n, x, by_x):
     return 2 * by_x * np.sign(n + 1) * sp.eval_gegenbauer(np.abs(n + 1) - 2, 2, x)
 
 
-def _is_float(n):
-    return np.asarray(n).dtype.kind == "f"
-
-
 @elementwise(sp.eval_hermite)
 def eval_hermite(out, n, x):
     return UNKNOWN, 2 * n * sp.eval_hermite(np.maximum(n - 1, 0), x)
@@ -124,12 +157,20 @@ def eval_hermitenorm(out, n, x):
 
 @elementwise(sp.eval_laguerre)
 def eval_laguerre(out, n, x):
-    return UNKNOWN, -sp.eval_genlaguerre(n - 1, 1, x)
+    return UNKNOWN, _laguerre_slope(n, 0, x)
 
 
 @elementwise(sp.eval_genlaguerre)
 def eval_genlaguerre(out, n, alpha, x):
-    return UNKNOWN, UNKNOWN, -sp.eval_genlaguerre(n - 1, alpha + 1, x)
+    return UNKNOWN, UNKNOWN, _laguerre_slope(n, alpha, x)
+
+
+def _laguerre_slope(n, alpha, x):
+    if known(n) and n == 0:
+        return None
+    if known(n) or not _is_float(n):
+        return -sp.eval_genlaguerre(n - 1, alpha + 1, x)
+    return (n != 0) * -sp.eval_genlaguerre(_below(n), alpha + 1, x)
 
 
 @elementwise(sp.lpmv)

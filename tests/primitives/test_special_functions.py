@@ -42,6 +42,15 @@ ORDERS = [
     ("sp.eval_genlaguerre(1.0, 1.0, x)", 0.3, [-1, 0, 0]),
 ]
 
+ASSOCIATED = [
+    ("sp.lpmv(-2, 2, x)", 0.3, [-0.075, -0.25, 0]),
+    ("sp.lpmv(-2, -3, x)", 0.3, [-0.075, -0.25, 0]),
+    ("sp.lpmv(-1, 2, x)", 0.5, [(1 - 2 * 0.25) / 2 / 0.75**0.5, -0.625 / 0.75**1.5]),
+    ("sp.lpmv(-1, 1, x)", 0.5, [-0.25 / 0.75**0.5, -0.5 / 0.75**1.5]),
+    ("sp.lpmv(-2, 3, x)", 0.3, [(1 - 3 * 0.09) / 8, -6 * 0.3 / 8, -6 / 8]),
+    ("sp.lpmv(2, -4, x)", 0.3, [15 * (1 - 3 * 0.09), -90 * 0.3, -90]),
+]
+
 
 def function_at(text: str) -> Any:
     return function_of_text(text, ["x"], (("sp", special), ("np", np)))
@@ -61,7 +70,7 @@ def check_derivatives(function: Any, x: float, derivatives: list[float]) -> None
     np.testing.assert_allclose(total, second * np.eye(2), rtol=1e-10, atol=1e-13)
 
 
-@pytest.mark.parametrize(("text", "x", "derivatives"), ORDERS)
+@pytest.mark.parametrize(("text", "x", "derivatives"), [*ORDERS, *ASSOCIATED])
 def test_polynomials_of_any_order(text: str, x: float, derivatives: list[float]) -> None:
     check_derivatives(function_at(text), x, derivatives)
 
@@ -109,3 +118,17 @@ def test_order_zero_among_others_has_second_derivatives(text: str) -> None:
         values = [function(n, x + step) for step in (h, 0, -h)]
         expected = np.diag((values[0] - 2 * values[1] + values[2]) / h**2)
         np.testing.assert_allclose(second, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("degrees", [np.arange(3, 6), np.arange(-6.0, -3), np.array([3.5, 4.5])])
+@pytest.mark.parametrize("order", [-3, -2, -1, 0, 1, 2])
+def test_associated_functions_whose_orders_are_known_at_run_time(
+    order: int, degrees: np.ndarray
+) -> None:
+    m, x, h = np.full(len(degrees), order), np.full(len(degrees), 0.3), 1e-3
+    above, here, below = (special.lpmv(m, degrees, x + step) for step in (h, 0, -h))
+    first = gs.grad(lambda x: np.sum(special.lpmv(m, degrees, x)))(x)
+    np.testing.assert_allclose(first, (above - below) / (2 * h), rtol=1e-3, atol=1e-3)
+    second = gs.hessian(lambda x: np.sum(special.lpmv(m, degrees, x)))(x)
+    expected = (above - 2 * here + below) / h**2
+    np.testing.assert_allclose(np.diag(second), expected, rtol=1e-3, atol=1e-3)

@@ -175,5 +175,11 @@ def _laguerre_slope(n, alpha, x):
 
 @elementwise(sp.lpmv)
 def lpmv(out, m, v, x):
-    slope = ((v + m) * sp.lpmv(m, v - 1, x) - v * x * out) / ((1 - x) * (1 + x))
-    return UNKNOWN, UNKNOWN, slope
+    """DLMF 14.10.5; of negative orders, which SciPy has of no degree below, 14.10.4, by a degree
+    above: -1 - v is the same degree (14.9.5)."""
+    if known(m) and m >= 0:
+        slope = (v + m) * sp.lpmv(m, v - 1, x) - v * x * out
+    else:
+        v = np.maximum(v, -1 - v) if not known(v) or v < -0.5 else v
+        slope = (m - v - 1) * sp.lpmv(m, v + 1, x) + (v + 1) * x * out
+    return UNKNOWN, UNKNOWN, slope / ((1 - x) * (1 + x))

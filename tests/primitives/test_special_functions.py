@@ -132,3 +132,19 @@ def test_associated_functions_whose_orders_are_known_at_run_time(
     second = gs.hessian(lambda x: np.sum(special.lpmv(m, degrees, x)))(x)
     expected = (above - 2 * here + below) / h**2
     np.testing.assert_allclose(np.diag(second), expected, rtol=1e-3, atol=1e-3)
+
+
+def test_a_principal_value_of_carlsons_integral_has_its_derivatives() -> None:
+    x, y, h = np.array([0.5, 2.0, 1e-3]), np.array([-1.0, -3.0, -0.2]), 1e-6
+    by_x, by_y = gs.grad(lambda x, y: np.sum(special.elliprc(x, y)), argnums=(0, 1))(x, y)
+    of_x = special.elliprc(x + h, y) - special.elliprc(x - h, y)
+    of_y = special.elliprc(x, y + h) - special.elliprc(x, y - h)
+    np.testing.assert_allclose(by_x, of_x / (2 * h), rtol=1e-5)
+    np.testing.assert_allclose(by_y, of_y / (2 * h), rtol=1e-5)
+    mixed = gs.grad(lambda x, y: np.sum(special.elliprc(x, y)), argnums=(0, 1))
+    found = mixed(np.array([0.5, 2.0]), np.array([-1.0, 3.0]))
+    np.testing.assert_allclose(found[0], [by_x[0], -special.elliprd(3.0, 3.0, 2.0) / 6])
+    np.testing.assert_allclose(found[1], [by_y[0], -special.elliprd(2.0, 3.0, 3.0) / 3])
+    assert gs.grad(special.elliprc, argnums=1)(0.5, -1.0) == pytest.approx(by_y[0])
+    gs.testing.check_grad(lambda x: special.elliprc(x, -1.0), 0.5)
+    gs.testing.check_grad(lambda x: special.elliprc(x, -1.0), x[:2])

@@ -335,7 +335,22 @@ def elliprf(out, x, y, z):
 
 @elementwise(sp.elliprc)
 def elliprc(out, x, y):
-    return -sp.elliprd(y, y, x) / 6, -sp.elliprd(x, y, y) / 3
+    """Of negative y, where it is a principal value that SciPy's R_D does not have, its own
+    differential equations, 2 (x - y) dR/dx = 1 / sqrt(x) - R and x dR/dx + y dR/dy = -R / 2
+    (from DLMF 19.2.17 and 19.2.20)."""
+    by_x, by_y = -sp.elliprd(y, y, x) / 6, -sp.elliprd(x, y, y) / 3
+    if np.asarray(out).dtype.kind == "c" or (known(y) and y >= 0):
+        return by_x, by_y
+    if known(y):
+        return _of_principal_value(out, x, y)
+    is_negative = y < 0
+    of_x, of_y = _of_principal_value(out, x, np.where(is_negative, y, -1))
+    return np.where(is_negative, of_x, by_x), np.where(is_negative, of_y, by_y)
+
+
+def _of_principal_value(out, x, y):
+    root = np.sqrt(x)
+    return (1 / root - out) / (2 * (x - y)), (out - root / y) / (2 * (x - y))
 
 
 @elementwise(sp.elliprd)

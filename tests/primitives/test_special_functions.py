@@ -148,3 +148,31 @@ def test_a_principal_value_of_carlsons_integral_has_its_derivatives() -> None:
     assert gs.grad(special.elliprc, argnums=1)(0.5, -1.0) == pytest.approx(by_y[0])
     gs.testing.check_grad(lambda x: special.elliprc(x, -1.0), 0.5)
     gs.testing.check_grad(lambda x: special.elliprc(x, -1.0), x[:2])
+
+
+@pytest.mark.parametrize("compile", [True, False])
+@pytest.mark.parametrize("name", ["sici", "shichi"])
+def test_an_integral_at_zero_where_that_beside_it_has_a_pole(name: str, compile: bool) -> None:
+    function, sign = getattr(special, name), {"sici": -1, "shichi": 1}[name]
+
+    def first(x: Any) -> Any:
+        return np.sum(function(x)[0])
+
+    def chosen(x: Any) -> Any:
+        sine, cosine = function(x)
+        return np.sum(np.where(x > 0.1, cosine, sine))
+
+    x = np.array([0.0, 0.5])
+    slope = np.sin(0.5) / 0.5 if name == "sici" else np.sinh(0.5) / 0.5
+    other = np.cos(0.5) / 0.5 if name == "sici" else np.cosh(0.5) / 0.5
+    np.testing.assert_allclose(gs.grad(first, compile=compile)(x), [1, slope])
+    np.testing.assert_allclose(gs.grad(chosen, compile=compile)(x), [1, other])
+    second = gs.hessian(first, compile=compile)(x)
+    curvature = (np.cos(0.5) if name == "sici" else np.cosh(0.5)) / 0.5 - slope / 0.5
+    np.testing.assert_allclose(second, np.diag([0, curvature]))
+    for wanted in (1, 0, sign / 3)[: 3 if compile else 2]:
+        first = gs.grad(first, compile=compile)
+        np.testing.assert_allclose(first(0.0), wanted, atol=1e-15)
+    given = gs.tensor(x, requires_grad=True)
+    function(given)[0].sum().backward()
+    np.testing.assert_allclose(given.grad.numpy(), [1, slope])

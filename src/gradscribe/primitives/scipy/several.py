@@ -18,8 +18,12 @@ from gradscribe.primitives.registry import GRADIENTS, PRIMITIVES, adjoint
 from gradscribe.primitives.typing import elementwise_type
 
 
-def _several(ufunc: Any) -> Callable[[Any], Any]:
-    """Enter a function by what gives the derivatives of its results, `rule(out, x)`."""
+def _several(ufunc: Any, poles: tuple[int, ...] = ()) -> Callable[[Any], Any]:
+    """Enter a function by what gives the derivatives of its results, `rule(out, x)`.
+
+    poles: the numbers of the results that have one at zero. There no cotangent of such a result
+    is none of the argument, too: zero times infinity is NaN.
+    """
 
     def result(i):
         return lambda x: ufunc(x)[i]
@@ -35,13 +39,18 @@ def _several(ufunc: Any) -> Callable[[Any], Any]:
 
         def cotangent(out, x, *, d_out):
             d_x = 0.0
-            for partial, d_result in zip(rule(out, x), d_out):  # noqa: B905
+            for i, (partial, d_result) in enumerate(zip(rule(out, x), d_out)):  # noqa: B905
+                if d_result is None:
+                    continue
                 is_complex = np.asarray(x).dtype.kind == "c"
-                d_x = d_x + (np.conjugate(partial) if is_complex else partial) * d_result
+                term = (np.conjugate(partial) if is_complex else partial) * d_result
+                if i in poles:
+                    term = np.where((x == 0) & (d_result == 0), 0, term)
+                d_x = d_x + term
             return d_x
 
         cotangent.__name__ = rule.__name__
-        adjoint(ufunc, type=type_, tangent=tangent)(cotangent)
+        adjoint(ufunc, type=type_, tangent=tangent, partial=True)(cotangent)
         return rule
 
     return enter
@@ -61,12 +70,12 @@ def airye(out, x):
     return *first, out[3] - root * out[2], x * out[2] - root * out[3]
 
 
-@_several(sp.sici)
+@_several(sp.sici, poles=(1,))
 def sici(out, x):
     return np.sinc(x / math.pi), np.cos(x) / x
 
 
-@_several(sp.shichi)
+@_several(sp.shichi, poles=(1,))
 def shichi(out, x):
     mean = np.sinc(1j * x / math.pi)  # sinh(x) / x
     return mean if np.asarray(x).dtype.kind == "c" else np.real(mean), np.cosh(x) / x

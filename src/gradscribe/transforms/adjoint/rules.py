@@ -125,6 +125,8 @@ def _zeros_among(builder: Builder, d_out: Value) -> frozenset[int]:
             return False
         if operation.primitive is ZEROS_LIKE:
             return True
+        if operation.primitive is CONSTANT:  # of a number
+            return bool(operation.attributes["value"] == 0)
         if operation.primitive is TUPLE and position is not None:
             return is_zero(operation.operands[operation.attributes["items"][position].index])
         if operation.primitive is ITEM:

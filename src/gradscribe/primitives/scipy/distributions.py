@@ -18,6 +18,7 @@ from gradscribe.primitives.scipy.incomplete import (
     betainc_by_parameters,
     gammainc_by_parameter,
 )
+from gradscribe.primitives.static import known
 
 _ROOT_2_PI = math.sqrt(2 * math.pi)
 
@@ -46,10 +47,19 @@ def ndtri_exp(out, y):
 
 @elementwise(sp.owens_t)
 def owens_t(out, h, a):
-    """Owen, "A table of normal integrals" (1980), 10,010.1."""
-    by_h = -np.exp(-h * h / 2) / _ROOT_2_PI * (sp.ndtr(a * h) - 0.5)
-    square = 1 + a * a
-    return by_h, np.exp(-h * h * square / 2) / (2 * math.pi * square)
+    """Owen, "A table of normal integrals" (1980), 10,010.1. Where a is infinite, it is a quarter of
+    erfc(|h| / sqrt(2)), with the sign of a."""
+    density = np.exp(-h * h / 2) / _ROOT_2_PI
+    if known(a) and a in (math.inf, -math.inf):
+        return (-density if a > 0 else density) * np.sign(h) / 2, None
+    if known(a):
+        return -density * (sp.ndtr(a * h) - 0.5), None
+    is_limit = np.isinf(a)
+    inside = np.where(is_limit, 0, a)
+    area = np.where(is_limit, np.sign(a) * np.sign(h) / 2, sp.ndtr(inside * h) - 0.5)
+    square = 1 + inside * inside
+    by_a = np.exp(-h * h * square / 2) / (2 * math.pi * square)
+    return -density * area, np.where(is_limit, 0, by_a)
 
 
 # -- Student's, chi-square, F and gamma ----------------------------------------------------------

@@ -51,6 +51,22 @@ ASSOCIATED = [
     ("sp.lpmv(2, -4, x)", 0.3, [15 * (1 - 3 * 0.09), -90 * 0.3, -90]),
 ]
 
+STRUVE = [
+    ("sp.struve(0, x)", 0.0, [2 / np.pi, 0, -4 / 3 / np.pi, 0]),
+    ("sp.modstruve(0, x)", 0.0, [2 / np.pi, 0, 4 / 3 / np.pi, 0]),
+    ("sp.struve(-1, x)", 0.0, [0, -4 / 3 / np.pi, 0]),
+    ("sp.modstruve(-1.0, x)", 0.0, [0, 4 / 3 / np.pi, 0]),
+    ("sp.struve(1, x)", 0.0, [0, 4 / 3 / np.pi, 0, -16 / 15 / np.pi]),
+    ("sp.struve(2.0, x)", 0.0, [0, 0, 4 / 5 / np.pi, 0, -16 / 21 / np.pi]),
+]
+NORMAL = np.exp(-0.5) / np.sqrt(2 * np.pi)
+INFINITE = [
+    ("sp.owens_t(x, np.inf)", 1.0, [-NORMAL / 2, NORMAL / 2, 0]),
+    ("sp.owens_t(x, -np.inf)", 1.0, [NORMAL / 2, -NORMAL / 2, 0]),
+    ("sp.owens_t(x, np.inf)", -1.0, [NORMAL / 2, NORMAL / 2, 0]),
+    ("sp.owens_t(x, 3.0 - np.inf)", 1.0, [NORMAL / 2, -NORMAL / 2, 0]),
+]
+
 
 def function_at(text: str) -> Any:
     return function_of_text(text, ["x"], (("sp", special), ("np", np)))
@@ -148,6 +164,33 @@ def test_a_principal_value_of_carlsons_integral_has_its_derivatives() -> None:
     assert gs.grad(special.elliprc, argnums=1)(0.5, -1.0) == pytest.approx(by_y[0])
     gs.testing.check_grad(lambda x: special.elliprc(x, -1.0), 0.5)
     gs.testing.check_grad(lambda x: special.elliprc(x, -1.0), x[:2])
+
+
+@pytest.mark.parametrize(("text", "x", "derivatives"), [*STRUVE, *INFINITE])
+def test_at_points_that_formulas_leave_out(text: str, x: float, derivatives: list[float]) -> None:
+    check_derivatives(function_at(text), x, derivatives)
+
+
+def test_orders_of_struve_functions_that_are_known_at_run_time() -> None:
+    v, x = np.array([-1, 0, 1, 2]), np.zeros(4)
+    for function, sign in ((special.struve, -1), (special.modstruve, 1)):
+        for orders in (v, v.astype(float)):
+            gradient = gs.grad(lambda v, x, f=function: np.sum(f(v, x)), argnums=1)(orders, x)
+            np.testing.assert_allclose(gradient, [0, 2 / np.pi, 0, 0])
+            second = gs.hessian(lambda x, v, f=function: np.sum(f(v, x)))(x, orders)
+            wanted = [sign * 4 / 3 / np.pi, 0, 4 / 3 / np.pi, 0]
+            np.testing.assert_allclose(np.diag(second), wanted, atol=1e-15)
+
+
+def test_an_infinite_parameter_among_others() -> None:
+    h, a = np.array([1.0, 1.0, 0.0]), np.array([np.inf, 2.0, -np.inf])
+    by_h, by_a = gs.grad(lambda h, a: np.sum(special.owens_t(h, a)), argnums=(0, 1))(h, a)
+    wanted = gs.grad(special.owens_t, argnums=(0, 1))(1.0, 2.0)
+    np.testing.assert_allclose(by_h, [-NORMAL / 2, wanted[0], 0])
+    np.testing.assert_allclose(by_a, [0, wanted[1], 0])
+    second = gs.hessian(lambda h, a: np.sum(special.owens_t(h, a)))(h, a)
+    wanted = gs.hessian(special.owens_t)(1.0, 2.0)
+    np.testing.assert_allclose(np.diag(second), [NORMAL / 2, wanted, 0])
 
 
 @pytest.mark.parametrize("compile", [True, False])

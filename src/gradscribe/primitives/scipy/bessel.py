@@ -18,6 +18,7 @@ from gradscribe.primitives.registry import (
     composition,
     elementwise,
 )
+from gradscribe.primitives.static import known
 
 # -- of order 0 and 1 ----------------------------------------------------------------------------
 
@@ -227,16 +228,32 @@ def _spherical_slope(function, n, z, derivative, below, above):
 
 @elementwise(sp.struve)
 def struve(out, v, x):
-    return UNKNOWN, (sp.struve(v - 1, x) - sp.struve(v + 1, x) + _struve_term(v, x)) / 2
+    return UNKNOWN, _struve_slope(sp.struve, v, x, -1)
 
 
 @elementwise(sp.modstruve)
 def modstruve(out, v, x):
-    return UNKNOWN, (sp.modstruve(v - 1, x) + sp.modstruve(v + 1, x) + _struve_term(v, x)) / 2
+    return UNKNOWN, _struve_slope(sp.modstruve, v, x, 1)
 
 
-def _struve_term(v, x):
-    return (x / 2) ** v * sp.rgamma(v + 1.5) / math.sqrt(math.pi)
+def _struve_slope(function, v, x, sign):
+    """A mean, with this sign of the order above (A&S 12.1.10 and 12.2.5). The orders below 0 and -1
+    have poles at zero: the derivative of order 0 is order -1, which is that sign times order 1, and
+    2 / pi more (12.1.11)."""
+    if known(v) and v == 0:
+        return 2 / math.pi + sign * function(1, x)
+    if known(v) and v == -1:
+        return sign * _struve_mean(function, 1, x, sign)
+    if known(v):
+        return _struve_mean(function, v, x, sign)
+    mean = _struve_mean(function, np.where((v == 0) | (v == -1), 1, v), x, sign)
+    mean = np.where(v == -1, sign * mean, mean)
+    return np.where(v == 0, 2 / math.pi + sign * function(1, x), mean)
+
+
+def _struve_mean(function, v, x, sign):
+    term = np.power(x / 2, v) * sp.rgamma(v + 1.5) / math.sqrt(math.pi)
+    return (function(v - 1, x) + sign * function(v + 1, x) + term) / 2
 
 
 @elementwise(sp.ber)

@@ -51,6 +51,7 @@ ASSOCIATED = [
     ("sp.lpmv(2, -4, x)", 0.3, [15 * (1 - 3 * 0.09), -90 * 0.3, -90]),
 ]
 
+SPECIAL = (("sp", special), ("np", np))
 STRUVE = [
     ("sp.struve(0, x)", 0.0, [2 / np.pi, 0, -4 / 3 / np.pi, 0]),
     ("sp.modstruve(0, x)", 0.0, [2 / np.pi, 0, 4 / 3 / np.pi, 0]),
@@ -69,7 +70,7 @@ INFINITE = [
 
 
 def function_at(text: str) -> Any:
-    return function_of_text(text, ["x"], (("sp", special), ("np", np)))
+    return function_of_text(text, ["x"], SPECIAL)
 
 
 def check_derivatives(function: Any, x: float, derivatives: list[float]) -> None:
@@ -219,3 +220,28 @@ def test_an_integral_at_zero_where_that_beside_it_has_a_pole(name: str, compile:
     given = gs.tensor(x, requires_grad=True)
     function(given)[0].sum().backward()
     np.testing.assert_allclose(given.grad.numpy(), [1, slope])
+
+
+@pytest.mark.parametrize(("name", "power"), [("ellipkinc", 0.5), ("ellipeinc", -0.5)])
+def test_incomplete_elliptic_integrals_have_all_digits(name: str, power: float) -> None:
+    """By the parameter, the derivatives are the integrals of those of what they integrate."""
+    derivative = function_of_text(f"sp.{name}(a, b)", ["a", "b"], SPECIAL)
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    factor = 1.0
+    for order, rtol in ((1, 1e-11), (2, 1e-9), (3, 1e-6)):
+        derivative = gs.grad(derivative, argnums=1)
+        factor *= power + order - 1
+        for m in (0.0, 1e-12, -1e-8, 1e-4, 0.09, 0.11, 0.9, -3.0):
+            for phi in (1e-3, -0.7, 1.2, np.pi / 2, 2.0, -7.3):
+                squares = np.sin(phi * (nodes + 1) / 2) ** 2
+                terms = squares**order / (1 - m * squares) ** (power + order)
+                wanted = factor * phi / 2 * np.sum(weights * terms)
+                assert derivative(phi, m) == pytest.approx(wanted, rel=rtol, abs=0)
+
+
+@pytest.mark.parametrize("name", ["ellipkinc", "ellipeinc"])
+def test_incomplete_elliptic_integrals_at_zero_among_others(name: str) -> None:
+    function = getattr(special, name)
+    phi, m = np.array([1.2, 4.0]), np.array([[0.0, 1e-8], [0.6, -0.3], [-2.0, 0.05]])
+    gs.testing.check_grad(function_of_text(f"sp.{name}(a, b)", ["a", "b"], SPECIAL), phi, m)
+    assert np.isnan(gs.grad(lambda m: function(0.2, m))(1.5))  # SciPy has none of m > 1

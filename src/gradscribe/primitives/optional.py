@@ -12,6 +12,7 @@ FAMILIES = {
     "scipy.special": (
         "gamma",
         "special",
+        "elliptic",
         "distributions",
         "bessel",
         "polynomials",

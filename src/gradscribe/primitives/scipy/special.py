@@ -277,35 +277,6 @@ def spence(out, z):
     return np.where(near, -series, np.log(z) / np.where(near, 1, 1 - z))
 
 
-@elementwise(sp.ellipk)
-def ellipk(out, m):
-    return math.pi / 8 * sp.hyp2f1(1.5, 1.5, 2, m)
-
-
-@elementwise(sp.ellipkm1)
-def ellipkm1(out, p):
-    return -math.pi / 8 * sp.hyp2f1(1.5, 1.5, 2, 1 - p)
-
-
-@elementwise(sp.ellipe)
-def ellipe(out, m):
-    return -math.pi / 8 * sp.hyp2f1(0.5, 1.5, 2, m)
-
-
-@elementwise(sp.ellipkinc)
-def ellipkinc(out, phi, m):
-    sine = np.sin(phi)
-    height = np.sqrt(1 - m * sine * sine)
-    by_m = (sp.ellipeinc(phi, m) / (1 - m) - out) / (2 * m)
-    return 1 / height, by_m - sine * np.cos(phi) / (2 * (1 - m) * height)
-
-
-@elementwise(sp.ellipeinc)
-def ellipeinc(out, phi, m):
-    sine = np.sin(phi)
-    return np.sqrt(1 - m * sine * sine), (out - sp.ellipkinc(phi, m)) / (2 * m)
-
-
 # -- of several parameters -----------------------------------------------------------------------
 
 
@@ -326,34 +297,3 @@ def voigt_profile(out, x, sigma, gamma):
     width = math.sqrt(2) * sigma
     by_sigma = -(out + np.real(slope * z)) / sigma
     return np.real(slope) / width, by_sigma, -np.imag(slope) / width
-
-
-@elementwise(sp.elliprf)
-def elliprf(out, x, y, z):
-    return -sp.elliprd(y, z, x) / 6, -sp.elliprd(x, z, y) / 6, -sp.elliprd(x, y, z) / 6
-
-
-@elementwise(sp.elliprc)
-def elliprc(out, x, y):
-    """Of negative y, where it is a principal value that SciPy's R_D does not have, its own
-    differential equations, 2 (x - y) dR/dx = 1 / sqrt(x) - R and x dR/dx + y dR/dy = -R / 2
-    (from DLMF 19.2.17 and 19.2.20)."""
-    by_x, by_y = -sp.elliprd(y, y, x) / 6, -sp.elliprd(x, y, y) / 3
-    if np.asarray(out).dtype.kind == "c" or (known(y) and y >= 0):
-        return by_x, by_y
-    if known(y):
-        return _of_principal_value(out, x, y)
-    is_negative = y < 0
-    of_x, of_y = _of_principal_value(out, x, np.where(is_negative, y, -1))
-    return np.where(is_negative, of_x, by_x), np.where(is_negative, of_y, by_y)
-
-
-def _of_principal_value(out, x, y):
-    root = np.sqrt(x)
-    return (1 / root - out) / (2 * (x - y)), (out - root / y) / (2 * (x - y))
-
-
-@elementwise(sp.elliprd)
-def elliprd(out, x, y, z):
-    """Its derivatives are known in terms of no other function of SciPy."""
-    return UNKNOWN, UNKNOWN, UNKNOWN

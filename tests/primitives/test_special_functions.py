@@ -245,3 +245,37 @@ def test_incomplete_elliptic_integrals_at_zero_among_others(name: str) -> None:
     phi, m = np.array([1.2, 4.0]), np.array([[0.0, 1e-8], [0.6, -0.3], [-2.0, 0.05]])
     gs.testing.check_grad(function_of_text(f"sp.{name}(a, b)", ["a", "b"], SPECIAL), phi, m)
     assert np.isnan(gs.grad(lambda m: function(0.2, m))(1.5))  # SciPy has none of m > 1
+
+
+@pytest.mark.parametrize("sigma", [0.0, 1e-12, 1e-8, 1e-3, 0.02, 0.03, 0.05])
+def test_voigt_profiles_near_lorentz_laws(sigma: float) -> None:
+    """The derivative by sigma is sigma times the second one by x."""
+    z = 0.5 + 1j
+    terms = [np.prod(np.arange(1.0, 2 * k, 2)) * (sigma / z) ** (2 * k) for k in range(9)]
+    once = -1j / (np.pi * z**2) * sum((2 * k + 1) * term for k, term in enumerate(terms))
+    twice = (
+        1j / (np.pi * z**3) * sum((2 * k + 1) * (2 * k + 2) * term for k, term in enumerate(terms))
+    )
+    profile = function_of_text("sp.voigt_profile(a, b, c)", ["a", "b", "c"], SPECIAL)
+    point = (0.5, sigma, 1.0)
+    found = gs.grad(profile, argnums=(0, 1, 2))(*point)
+    wanted = [once.real, sigma * twice.real, -once.imag]
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+    assert gs.hessian(profile)(*point) == pytest.approx(twice.real, rel=1e-9)
+    if sigma == 0:
+        assert gs.hessian(profile, argnums=1)(*point) == pytest.approx(twice.real, rel=1e-12)
+        third = gs.grad(gs.hessian(profile, argnums=1))(*point)
+        assert third == pytest.approx((-6j / (np.pi * z**4)).real, rel=1e-12)
+        check_derivatives(
+            function_at("sp.voigt_profile(x, 0.0, 1.0)"), 0.5, [once.real, twice.real, third]
+        )
+
+
+def test_voigt_profiles_of_several_kinds_in_one_call() -> None:
+    x, sigma, gamma = np.array([0.5, 20.0, 0.1]), np.array([0.0, 0.1, 0.5]), np.array([1, 0.3, 0])
+    profile = function_of_text("sp.voigt_profile(a, b, c)", ["a", "b", "c"], SPECIAL)
+    gradient = gs.grad(lambda x, s, g: np.sum(profile(x, s, g)), argnums=(0, 1, 2))
+    single = [gs.grad(profile, argnums=(0, 1, 2))(*map(float, p)) for p in zip(x, sigma, gamma)]
+    np.testing.assert_allclose(gradient(x, sigma, gamma), np.transpose(single), rtol=1e-12)
+    gs.testing.check_grad(profile, x, np.array([0.2, 0.1, 0.5]), np.array([1, 0.3, 0.2]))
+    assert np.all(np.isnan(gs.grad(profile, argnums=(0, 1, 2))(0.0, 0.0, 0.0)))  # no function

@@ -291,9 +291,33 @@ for _ufunc in available(sp._ufuncs, "_lambertw"):
 
 @elementwise(sp.voigt_profile)
 def voigt_profile(out, x, sigma, gamma):
-    """The real part of Faddeeva's function of (x + i gamma) / (sigma sqrt(2))."""
-    z = (x + 1j * gamma) / (math.sqrt(2) * sigma)
-    slope = (2j / _ROOT_PI - 2 * z * sp.wofz(z)) / (math.sqrt(2 * math.pi) * sigma)
+    """The real part of w(z / (sigma sqrt(2))) / (sigma sqrt(2 pi)), where w is Faddeeva's function,
+    and z is x + i gamma; far from the center, and where sigma is zero, by its asymptotic series
+    i / (pi z) * sum of (2k - 1)!! (sigma / z)**(2k) (DLMF 7.12.1)."""
+    z = x + 1j * gamma
+    if known(sigma):
+        slope = np.divide(-1j, math.pi * z * z) if sigma == 0 else _slope_of_voigt(z, sigma)
+        return np.real(slope), None, -np.imag(slope)
+    is_far = (np.abs(z) > 40 * np.abs(sigma)) & ((gamma > 0) | (sigma == 0))
+    far, far_by_sigma = _far_slopes_of_voigt(np.where(is_far, z, 1), np.where(is_far, sigma, 0))
+    inside = np.where(is_far, 1, np.where(sigma == 0, np.nan, sigma))
+    near = _slope_of_voigt(z, inside)
+    by_sigma = np.where(is_far, far_by_sigma, -(out + np.real(near * z)) / inside)
+    slope = np.where(is_far, far, near)
+    return np.real(slope), by_sigma, -np.imag(slope)
+
+
+def _slope_of_voigt(z, sigma):
     width = math.sqrt(2) * sigma
-    by_sigma = -(out + np.real(slope * z)) / sigma
-    return np.real(slope) / width, by_sigma, -np.imag(slope) / width
+    scaled = z / width
+    return (2j / _ROOT_PI - 2 * scaled * sp.wofz(scaled)) / (_ROOT_PI * width * width)
+
+
+def _far_slopes_of_voigt(z, sigma):
+    """By z, and the real part of that by sigma."""
+    ratio = sigma / z
+    powers = np.power(np.expand_dims(ratio * ratio, -1), np.arange(7))
+    by_z = np.sum(np.array((1, 3, 15, 105, 945, 10395, 135135)) * powers, axis=-1)
+    by_sigma = np.sum(np.array((2, 12, 90, 840, 9450, 124740, 1891890)) * powers, axis=-1)
+    square = math.pi * z * z
+    return -1j * by_z / square, np.real(1j * ratio * by_sigma / square)

@@ -245,7 +245,7 @@ FAULTS = (
     Fault(
         "stale value",
         "frontend/memory/places.py",
-        "    _read_again(lowering, [other for other in settled if other not in changed])\n",
+        "    _read_again(lowering, [other for other in kept if other not in changed])\n",
         "",
         "A row read from a list of lists before another name changed it shows what it was.",
     ),

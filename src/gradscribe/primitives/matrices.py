@@ -180,6 +180,12 @@ def hermitian_of(a, UPLO):
     return half + conjugate_transposed(half) - diagonal
 
 
+def symmetric_of(a, UPLO):
+    """The symmetric matrix that is read: its other triangle is the transpose, if complex, too."""
+    half = a * _half(a, UPLO)
+    return half + transposed(half) - half * identity_like(a)
+
+
 def of_triangle(d_a, UPLO):
     """The cotangent of the triangle that is read."""
     return (d_a + conjugate_transposed(d_a)) * (_half(d_a, UPLO) - 0.5 * identity_like(d_a))

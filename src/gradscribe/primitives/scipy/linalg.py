@@ -20,6 +20,7 @@ from gradscribe.primitives.matrices import (
     identity_like,
     of_triangle,
     square_dims,
+    symmetric_of,
 )
 from gradscribe.primitives.registry import (
     GRADIENTS,
@@ -82,7 +83,9 @@ def solve(
 
 def _read(a, assume_a, lower):
     """The matrix that is meant where a part of it is read: a triangle, a few diagonals."""
-    if assume_a in ("sym", "symmetric", "her", "hermitian", "pos", "positive definite"):
+    if assume_a in ("sym", "symmetric"):
+        return symmetric_of(a, "L" if lower else "U")
+    if assume_a in ("her", "hermitian", "pos", "positive definite"):
         return hermitian_of(a, "L" if lower else "U")
     if assume_a in ("upper triangular", "lower triangular"):
         return np.triu(a) if assume_a == "upper triangular" else np.tril(a)

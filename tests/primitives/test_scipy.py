@@ -302,6 +302,35 @@ def test_at_infinity_a_limit_has_no_slope(text: str) -> None:
     assert gradient[0] == 0 != gradient[1]
 
 
+@pytest.mark.parametrize(
+    ("text", "points", "first", "second"),
+    [
+        ("stats.genpareto.logpdf(0.5, a)", (0, 1e-9, -1e-5), -3 / 8, 1 / 6),
+        ("stats.genpareto.pdf(0.5, a)", (0, 1e-9, 1e-5), -0.227448997, 0.186380706),
+        ("stats.genextreme.logpdf(0.5, a)", (0, 1e-9, -1e-5), 0.450816332, 0.207734280),
+        ("stats.genextreme.pdf(0.5, a)", (0, -1e-9, 1e-5), 0.149086899, 0.135909653),
+        ("stats.genhalflogistic.logpdf(0.5, a)", (1e-9, 1e-5), 0.469385004, 0.222246084),
+        ("stats.pearson3.logpdf(0.5, a)", (0, 1e-9, 1e-5, -1e-4), -11 / 48, 5 / 384),
+        ("stats.bradford.logpdf(0.5, a)", (1e-9, 1e-6), 0, -1 / 6),
+        ("stats.truncpareto.logpdf(1.5, a, 3.0)", (1e-9, 1e-6), 0.143841036, -0.100579),
+        ("stats.argus.logpdf(0.5, a)", (1e-9, 1e-6), 0, -0.15),
+        ("stats.boltzmann.logpmf(3, a, 7)", (1e-9, 1e-6), 0, -4),
+        ("stats.logser.logpmf(1, a)", (1e-9, 1e-6), -1 / 2, -5 / 12),
+    ],
+)
+def test_derivatives_by_a_shape_have_a_limit_at_zero(
+    text: str, points: tuple[float, ...], first: float, second: float
+) -> None:
+    function, _ = of_scipy(text)
+    slope = gs.grad(function)
+    for point in map(float, points):
+        np.testing.assert_allclose(slope(point), first, rtol=5e-5, atol=1e-5)
+        np.testing.assert_allclose(gs.grad(slope)(point), second, rtol=1e-3)
+    slopes = gs.grad(lambda x: np.sum(function(x)))
+    curvatures = gs.grad(lambda x: np.sum(slopes(x)))(np.array(points, dtype=float))
+    np.testing.assert_allclose(curvatures, second, rtol=1e-3)
+
+
 def test_outside_of_the_support_a_density_does_not_change() -> None:
     x = np.array([-1.0, 0.5, 2.0])
     assert gs.grad(lambda x: np.sum(stats.beta.pdf(x, 2.0, 3.0)))(x)[::2].tolist() == [0.0, 0.0]

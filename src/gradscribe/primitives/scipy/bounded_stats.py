@@ -1,5 +1,8 @@
 """Distributions of `scipy.stats` on an interval, a circle, or on one side of a bound that depends
-on the shapes: as in `stats.py`, the derivatives of their log densities in the standard form."""
+on the shapes: as in `stats.py`, the derivatives of their log densities in the standard form.
+
+Quotients that are 0/0 where a shape is zero are hypergeometric functions, as in `special.py`.
+"""
 
 from __future__ import annotations
 
@@ -37,14 +40,20 @@ def rdist(x, c):
 @continuous(stats.bradford)
 def bradford(x, c):
     slope = 1 / (1 + c * x)
-    return -c * slope, 1 / c - 1 / ((1 + c) * np.log1p(c)) - x * slope
+    return -c * slope, log_mean_by(-c) - x * slope
+
+
+def log_mean_by(z):
+    """The derivative of log(-log(1 - z) / z), by z."""
+    return sp.hyp2f1(2, 2, 3, z) / (2 * sp.hyp2f1(1, 1, 2, z))
 
 
 @continuous(stats.argus)
 def argus(x, chi):
+    """Its total is gammainc(3 / 2, chi**2 / 2); by A&S 6.5.21."""
     square = chi * chi
-    total = sp.gammainc(1.5, square / 2) / 2
-    by_chi = 3 / chi - square * stats.norm.pdf(chi) / total - chi * (1 - x * x)
+    by_total = 3 / chi * (sp.gammainc(2.5, square / 2) / sp.gammainc(1.5, square / 2))
+    by_chi = by_total - chi * (1 - x * x)
     return 1 / x - x / (1 - x * x) + square * x, by_chi
 
 
@@ -92,20 +101,23 @@ def truncexpon(x, b):
 
 @continuous(stats.truncpareto)
 def truncpareto(x, b, c):
-    excess = c**b - 1
-    return -(b + 1) / x, 1 / b - np.log(c) / excess - np.log(x), -b / (c * excess)
+    log = np.log(c)
+    by_b = log * below_reciprocal(b * log) - np.log(x)
+    return -(b + 1) / x, by_b, -b / (c * np.expm1(b * log))
+
+
+def below_reciprocal(t):
+    """1 / t - 1 / (exp(t) - 1)."""
+    return sp.hyp1f1(2, 3, -t) / (2 * sp.exprel(-t))
 
 
 # -- of extremes, whose bound depends on the shape -----------------------------------------------
 
 
 def _log_by(c, x):
-    """log(1 + c x) / c, which is x where c is zero, and its derivative by c."""
-    is_zero = c == 0
-    divisor = np.where(is_zero, 1, c)
-    log = np.log1p(c * x) / divisor
-    by_c = (x / (1 + c * x) - log) / divisor
-    return np.where(is_zero, x, log), np.where(is_zero, -x * x / 2, by_c)
+    """log(1 + c x) / c, and its derivative by c."""
+    z = -c * x
+    return x * sp.hyp2f1(1, 1, 2, z), -x * x * (sp.hyp2f1(2, 2, 3, z) / 2)
 
 
 @continuous(stats.genpareto)
@@ -141,15 +153,26 @@ def levy_l(x):
 
 @continuous(stats.pearson3)
 def pearson3(x, skew):
-    """A gamma distribution of both signs; without skew, the normal one."""
-    is_normal = np.abs(skew) < 0.000016
-    beta = 2 / np.where(is_normal, 1, skew)
-    shape = beta * beta
-    y = np.where(is_normal, 1, beta * x + shape)
-    slope = (shape - 1) / y - 1
-    by_beta = 1 / beta + slope * (x + 2 * beta) + 2 * beta * (np.log(y) - sp.psi(shape))
-    by_skew = -by_beta * shape / 2
-    return np.where(is_normal, -x, beta * slope), np.where(is_normal, x**3 / 6 - x / 2, by_skew)
+    """A gamma distribution of both signs; without skew, the normal one. With u = skew x / 2, and
+    Stirling's series for the gamma function of 4 / skew**2, the log density is that without skew,
+    log(phi(x)), plus x**2 (1 / 2 + (log(1 + u) - u) / u**2) - log(1 + u), less the rest of it."""
+    u = skew * x / 2
+    by_x = -(x + skew / 2) / (1 + u)
+    return by_x, x**3 / 6 * sp.hyp2f1(2, 3, 4, -u) - x / (2 * (1 + u)) - _stirling_by(skew)
+
+
+def _stirling_by(skew):
+    """The derivative of the rest of Stirling's series for log(gamma(4 / skew**2)): Abramowitz &
+    Stegun 6.3.18; of a large skew by psi itself."""
+    near = np.abs(skew) < 0.4
+    square = (skew * skew / 4) ** 2
+    series = (
+        skew / 24 * (1 - square * (1 / 10 - square * (1 / 21 - square * (1 / 20 - square / 11))))
+    )
+    far = np.where(near, 1, skew)
+    shape = 4 / (far * far)
+    by_shape = sp.psi(shape) - np.log(shape) + 0.5 / shape
+    return np.where(near, series, -2 * shape / far * by_shape)
 
 
 # -- on a circle ---------------------------------------------------------------------------------

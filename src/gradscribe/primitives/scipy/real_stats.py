@@ -9,6 +9,7 @@ import numpy as np
 import scipy.special as sp
 from scipy import stats
 
+from gradscribe.primitives.scipy.bounded_stats import below_reciprocal, log_mean_by
 from gradscribe.primitives.scipy.distributed import continuous, discrete
 from gradscribe.primitives.scipy.positive_stats import hazard
 
@@ -132,8 +133,8 @@ def planck(k, lambda_):
 
 @discrete(stats.boltzmann)
 def boltzmann(k, lambda_, N):
-    rest = 1 / np.expm1(lambda_ * N)
-    return 1 / np.expm1(lambda_) - k - N * rest, -lambda_ * rest
+    by_lambda = N * below_reciprocal(lambda_ * N) - below_reciprocal(lambda_) - k
+    return by_lambda, -1 / (N * sp.exprel(lambda_ * N))
 
 
 @discrete(stats.dlaplace)
@@ -143,7 +144,7 @@ def dlaplace(k, a):
 
 @discrete(stats.logser)
 def logser(k, p):
-    return (k / p + 1 / ((1 - p) * np.log1p(-p)),)
+    return ((k - 1) / p - log_mean_by(p),)
 
 
 @discrete(stats.yulesimon)

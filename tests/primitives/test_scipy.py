@@ -331,6 +331,23 @@ def test_derivatives_by_a_shape_have_a_limit_at_zero(
     np.testing.assert_allclose(curvatures, second, rtol=1e-3)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(f"stats.{name}.logpdf(a, 0.5)" for name in "weibull_min exponpow invweibull".split()),
+        *(f"stats.{name}.logpdf(a, 0.5)" for name in "halfgennorm fisk kappa3".split()),
+        *(f"stats.{name}.logpdf(a, 0.5, 0.5)" for name in "gengamma exponweib burr".split()),
+        *(f"stats.{name}.logpdf(a, 0.5, 0.5)" for name in "burr12 mielke".split()),
+        "stats.weibull_max.logpdf(-a, 0.5)",
+    ],
+)
+def test_below_the_support_derivatives_by_floats_of_python_are_real(text: str) -> None:
+    function, _ = of_scipy(text)
+    found = gs.grad(function)(-1.0)
+    assert found == 0
+    assert not np.iscomplexobj(found)
+
+
 def test_outside_of_the_support_a_density_does_not_change() -> None:
     x = np.array([-1.0, 0.5, 2.0])
     assert gs.grad(lambda x: np.sum(stats.beta.pdf(x, 2.0, 3.0)))(x)[::2].tolist() == [0.0, 0.0]

@@ -149,19 +149,19 @@ def cbrt(out, x):
 
 def _quotient(x, y):
     """x / y, infinite where y is zero: Python's numbers raise an exception there."""
-    if _is_pythons(y):
+    if is_pythons(y):
         return x / y if y else np.divide(x, y)
     return x / y
 
 
 def _power(x, y):
     """x ** y, infinite at poles: Python's numbers raise an exception there."""
-    if _is_pythons(x) and _is_pythons(y):
+    if is_pythons(x) and is_pythons(y):
         return x**y if x else np.float_power(x, y)
     return x**y
 
 
-def _is_pythons(x):
+def is_pythons(x):
     return isinstance(x, (int, float, complex)) and not isinstance(x, np.generic)
 
 

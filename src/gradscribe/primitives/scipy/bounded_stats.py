@@ -10,7 +10,7 @@ import numpy as np
 import scipy.special as sp
 from scipy import stats
 
-from gradscribe.primitives.scipy.distributed import continuous
+from gradscribe.primitives.scipy.distributed import continuous, real_power
 
 # -- on an interval ------------------------------------------------------------------------------
 
@@ -142,7 +142,7 @@ def genhalflogistic(x, c):
 
 @continuous(stats.weibull_max)
 def weibull_max(x, c):
-    slope = 1 - (-x) ** c
+    slope = 1 - real_power(-x, c)
     return (c * slope - 1) / x, 1 / c + np.log(-x) * slope
 
 

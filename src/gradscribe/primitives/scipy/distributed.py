@@ -17,6 +17,7 @@ import numpy as np
 from scipy import stats
 
 from gradscribe.ir.core import Primitive
+from gradscribe.primitives.elementwise import is_pythons
 from gradscribe.primitives.registry import (
     COMPOSITIONS,
     DISTRIBUTIONS,
@@ -26,6 +27,13 @@ from gradscribe.primitives.registry import (
     register,
 )
 from gradscribe.primitives.typing import elementwise_type
+
+
+def real_power(x, exponent):
+    """x ** exponent; of negative numbers NaN, also of Python's, whose powers are complex."""
+    if is_pythons(x) and is_pythons(exponent):
+        return np.float_power(x, exponent)
+    return x**exponent
 
 
 class _Standard(inspect.Signature):

@@ -8,7 +8,7 @@ import scipy.special as sp
 from scipy import stats
 
 from gradscribe.primitives.registry import UNKNOWN
-from gradscribe.primitives.scipy.distributed import continuous
+from gradscribe.primitives.scipy.distributed import continuous, real_power
 from gradscribe.primitives.scipy.gamma import gamma_density
 from gradscribe.primitives.scipy.incomplete import betainc_by_parameters, gammainc_by_parameter
 from gradscribe.primitives.scipy.stats import gamma, gamma_shapes
@@ -37,14 +37,14 @@ def _gengamma_shapes(x, a, c):
 
 @continuous(stats.gengamma, _gengamma_shapes)
 def gengamma(x, a, c):
-    power = x**c
+    power = real_power(x, c)
     by_a = c * np.log(x) - sp.psi(a)
     return (c * (a - power) - 1) / x, by_a, 1 / c + np.log(x) * (a - power)
 
 
 @continuous(stats.exponweib)
 def exponweib(x, a, c):
-    power = x**c
+    power = real_power(x, c)
     by_power = (a - 1) / np.expm1(power) - 1
     by_c = 1 / c + np.log(x) * (1 + power * by_power)
     return (c - 1 + c * power * by_power) / x, 1 / a + np.log(-np.expm1(-power)), by_c
@@ -52,14 +52,14 @@ def exponweib(x, a, c):
 
 @continuous(stats.exponpow)
 def exponpow(x, b):
-    power = x**b
+    power = real_power(x, b)
     slope = 1 - power * np.expm1(power)
     return (b * slope - 1) / x, 1 / b + np.log(x) * slope
 
 
 @continuous(stats.invweibull)
 def invweibull(x, c):
-    power = x**-c
+    power = real_power(x, -c)
     return (c * (power - 1) - 1) / x, 1 / c + np.log(x) * (power - 1)
 
 
@@ -87,9 +87,9 @@ def fatiguelife(x, c):
 
 @continuous(stats.halfgennorm)
 def halfgennorm(x, beta):
-    power = x**beta
+    power = real_power(x, beta)
     by_beta = 1 / beta + sp.psi(1 / beta) / (beta * beta) - sp.xlogy(power, x)
-    return -beta * x ** (beta - 1), by_beta
+    return -beta * real_power(x, beta - 1), by_beta
 
 
 # -- of heavy tails ------------------------------------------------------------------------------
@@ -113,27 +113,27 @@ def betaprime(x, a, b):
 
 @continuous(stats.burr)
 def burr(x, c, d):
-    power = x**-c
+    power = real_power(x, -c)
     slope = (d + 1) * share(power) - 1
     return (c * slope - 1) / x, 1 / c + np.log(x) * slope, 1 / d - np.log1p(power)
 
 
 @continuous(stats.burr12)
 def burr12(x, c, d):
-    power = x**c
+    power = real_power(x, c)
     slope = 1 - (d + 1) * share(power)
     return (c * slope - 1) / x, 1 / c + np.log(x) * slope, 1 / d - np.log1p(power)
 
 
 @continuous(stats.fisk)
 def fisk(x, c):
-    slope = 2 * share(x**-c) - 1
+    slope = 2 * share(real_power(x, -c)) - 1
     return (c * slope - 1) / x, 1 / c + np.log(x) * slope
 
 
 @continuous(stats.mielke)
 def mielke(x, k, s):
-    power = x**s
+    power = real_power(x, s)
     by_s = k / (s * s) * np.log1p(power) - (1 + k / s) * np.log(x) * share(power)
     return (
         (k - 1 - (s + k) * share(power)) / x,
@@ -144,7 +144,7 @@ def mielke(x, k, s):
 
 @continuous(stats.kappa3)
 def kappa3(x, a):
-    power = x**a
+    power = real_power(x, a)
     by_a = 1 / a + np.log(a + power) / (a * a)
     by_a = by_a - (1 + 1 / a) * (1 + power * np.log(x)) / (a + power)
     return -(a + 1) * power / (x * (a + power)), by_a

@@ -13,7 +13,7 @@ import scipy.special as sp
 from scipy import stats
 
 from gradscribe.primitives.registry import UNKNOWN
-from gradscribe.primitives.scipy.distributed import continuous, discrete
+from gradscribe.primitives.scipy.distributed import continuous, discrete, real_power
 from gradscribe.primitives.scipy.distributions import f_by_degrees, student_by_df
 from gradscribe.primitives.scipy.gamma import beta_density
 from gradscribe.primitives.scipy.incomplete import betainc_by_parameters, gammainc_by_parameter
@@ -190,12 +190,12 @@ def _weibull_shapes(x, c):
 
 @continuous(stats.weibull_min, _weibull_shapes)
 def weibull_min(x, c):
-    slope = 1 - x**c
+    slope = 1 - real_power(x, c)
     return (c * slope - 1) / x, 1 / c + np.log(x) * slope
 
 
 def _pareto_shapes(x, b):
-    return (np.where(x > 1, np.log(x) * x**-b, 0),)
+    return (np.where(x > 1, np.log(x) * real_power(x, -b), 0),)
 
 
 @continuous(stats.pareto, _pareto_shapes)

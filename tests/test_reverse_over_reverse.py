@@ -208,3 +208,14 @@ def test_jacobians_of_jacobians_of_branches(f, outer):
     expected = gs.jacfwd(gs.jacfwd(f))(x)
     for inner in (gs.jacfwd, gs.jacrev):
         np.testing.assert_allclose(outer(inner(f))(x), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("order, expected", [(1, 12.0), (2, 12.0), (3, 6.0)])
+def test_gradients_of_gradients_of_an_array_without_axes(order: int, expected: float) -> None:
+    def derivative(x):
+        return x * x * x
+
+    for _ in range(order):
+        derivative = gs.grad(derivative)
+    found = derivative(np.array(2.0))
+    assert found.shape == () and found == expected

@@ -18,13 +18,14 @@ import numpy as np
 from gradscribe.compiler.conditions import compiling
 from gradscribe.compiler.surroundings import inline
 from gradscribe.errors import UnsupportedError
-from gradscribe.ir.core import CALL, Block, Function, Operation, Parameter, Value, walk
+from gradscribe.ir.builder import Builder
+from gradscribe.ir.core import CALL, Function, Operation, Parameter, Value, substituted, walk
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree, count_leaves
-from gradscribe.ir.types import RecordOf, Scalar, is_differentiable
-from gradscribe.primitives.control import CONSTANT
+from gradscribe.ir.types import Array, RecordOf, Scalar, is_differentiable
 from gradscribe.transforms import adjoint, tangent
 from gradscribe.transforms.adjoint.split import cut, simplify_joined
 from gradscribe.transforms.analyses.activity import active_values
+from gradscribe.transforms.derivatives.cotangents import call, constant
 from gradscribe.transforms.passes.hoist import hoist
 from gradscribe.transforms.passes.recorded import with_pullbacks
 from gradscribe.transforms.passes.records.absent_records import with_empty_records
@@ -274,20 +275,23 @@ def also_returning(function: Function, values: Sequence[Value]) -> Function:
 
 
 def bind_ones(function: Function, parameters: Sequence[Parameter]) -> Function:
-    """The function without these parameters, scalars that are 1 in every call."""
+    """The function without these parameters, numbers (or arrays without axes) that are 1 in every
+    call."""
     bound = [leaf for parameter in parameters for leaf in parameter.leaves]
-    constants = tuple(Operation(CONSTANT, (), (leaf,), {"value": one_like(leaf)}) for leaf in bound)
-    body = Block(
-        tuple(leaf for leaf in function.body.parameters if leaf not in bound),
-        constants + function.body.operations,
-        function.body.yields,
-    )
+    builder = Builder(function.facts)
+    with builder.block() as operations:
+        ones = {leaf: _one_like(builder, leaf) for leaf in bound}
+    parameters_left = tuple(leaf for leaf in function.body.parameters if leaf not in bound)
+    body = substituted(replace(function.body, parameters=parameters_left), ones)
+    body = replace(body, operations=(*operations, *body.operations))
     kept = tuple(parameter for parameter in function.parameters if parameter not in parameters)
     return replace(function, parameters=kept, body=body)
 
 
-def one_like(value: Value) -> object:
-    """The scalar 1 of a value's type."""
-    assert isinstance(value.type, Scalar)
+def _one_like(builder: Builder, value: Value) -> Value:
+    """A 1 of a value's type."""
+    assert isinstance(value.type, (Scalar, Array))
     one = np.dtype(value.type.dtype).type(1)
-    return one.item() if value.type.weak else one
+    if isinstance(value.type, Array):
+        return call(builder, np.asarray, constant(builder, one), name=value.name)
+    return constant(builder, one.item() if value.type.weak else one)

@@ -325,3 +325,22 @@ def test_all_that_was_compiled_for_one_class_of_a_function_is_kept(compiled: lis
     for _ in range(2):
         assert [make(power)(1.0) for power in powers] == [6.0, 3.0] * 6
     assert len(compiled) == 12
+
+
+def derivative(f: Callable[..., Any]) -> Callable[..., Any]:
+    return gs.grad(lambda p, m: f(p, m), argnums=1)
+
+
+def scaled(f: Callable[..., Any], factor: float) -> Callable[..., Any]:
+    return lambda p, m: factor * f(p, m) + f(p, 1.0)
+
+
+def test_functions_made_by_one_definition_call_one_another() -> None:
+    def cube(p, m):
+        return p * m**3
+
+    assert derivative(derivative(cube))(2.0, 1.5) == 18.0
+    assert derivative(derivative(derivative(cube)))(2.0, 1.5) == 12.0
+    twice = scaled(scaled(cube, 2.0), 3.0)
+    assert gs.value_and_grad(twice, argnums=1)(2.0, 1.5)[0] == twice(2.0, 1.5)
+    assert gs.grad(twice, argnums=1)(2.0, 1.5) == 6 * 2.0 * 3 * 1.5**2

@@ -23,7 +23,7 @@ from gradscribe.frontend.state.interruptions import FoundOnStackError, HasRaised
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import FrontendValue, Static, Unbound
 from gradscribe.ir.core import Location, Operation
-from gradscribe.ir.probing import is_installed
+from gradscribe.ir.probing import is_installed, probe
 from gradscribe.primitives.control import RAISE
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
@@ -68,7 +68,8 @@ def _refuse_repetition(lowering: Lowering, node: Any, frame: Frame) -> None:
     if frame.source.whole:
         return
     tree = frame.source.node
-    same = [f for f in (*lowering.nesting.below, *lowering.frames) if f.source.node is tree]
+    around = (*lowering.nesting.below, *lowering.frames)
+    same = [f for f in around if f.source.node is tree and not _is_another(f, frame)]
     if tree in lowering.recursion.suspects:
         frame.opened = recursion.opened_arguments(lowering, node, frame)
         if len(same) >= _DEPTH:
@@ -76,6 +77,15 @@ def _refuse_repetition(lowering: Lowering, node: Any, frame: Frame) -> None:
         same = [f for f in same if f.opened is not None and f.opened.differs_in_lists(frame.opened)]
     for other in same:
         raise FoundOnStackError(other)
+
+
+def _is_another(one: Frame, other: Frame) -> bool:
+    """Whether two calls are of two functions from outside, made by one definition, which hold
+    other objects: `gs.grad(lambda x: f(x))` in a function that is given its own result."""
+    if one.outer is not None or other.outer is not None:
+        return False
+    cells = zip(one.function.__closure__ or (), other.function.__closure__ or (), strict=True)
+    return any(probe(a, "cell_contents") is not probe(b, "cell_contents") for a, b in cells)
 
 
 def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> FrontendValue:

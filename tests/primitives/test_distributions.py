@@ -143,6 +143,10 @@ COUNTED = {
 
 @pytest.mark.parametrize("function", COUNTED.values(), ids=COUNTED)
 def test_points_are_counted_as_scipy_counts_them(function: Any) -> None:
+    try:
+        function(POINTS)
+    except TypeError:
+        pytest.skip("this SciPy raises an error of its own")
     is_right(function, POINTS)
 
 

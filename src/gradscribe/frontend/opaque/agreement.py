@@ -106,7 +106,8 @@ def _other_dtype(given: Any, expected: Any) -> np.dtype[Any] | None:
         return next(filter(None, map(_other_dtype, given, expected)), None)
     if not all(isinstance(item, (np.ndarray, np.generic)) for item in (given, expected)):
         return None
-    is_other = given.dtype.kind in "biuf" and expected.dtype.kind in "biuf"
+    kinds = "biuf" if expected.ndim else "bf"  # versions differ in what they count with
+    is_other = given.dtype.kind in kinds and expected.dtype.kind in kinds
     return expected.dtype if is_other and given.dtype != expected.dtype else None
 
 

@@ -170,7 +170,7 @@ _PLAIN = (*CONSTANTS, type, np.dtype, types.NoneType, types.EllipsisType)
 _FILLS: tuple[Callable[[Any], Any], ...] = (
     np.ones,
     np.zeros,
-    lambda shape: np.full(shape, -2.0),
+    *(lambda shape, number=number: np.full(shape, number) for number in (-2.0, 7.0)),
     lambda shape: np.asarray(np.random.default_rng(0).normal(size=shape)),
 )
 

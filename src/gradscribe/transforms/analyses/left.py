@@ -10,10 +10,11 @@ from gradscribe.ir.core import Function, Value, walk
 from gradscribe.ir.flow import flows, reachable
 from gradscribe.primitives import control, indexing, lists
 
-_KEEPING = lists.OPERATIONS | {
-    *(control.LEFT, control.TUPLE, control.ITEM, indexing.STORE, indexing.ACCUMULATE)
-}
+_KEEPING = lists.OPERATIONS | {control.LEFT, control.TUPLE, control.ITEM}
 """Operations whose result is, has, or is an item of, one of their operands."""
+
+_CHANGING = frozenset({indexing.STORE, indexing.ACCUMULATE})
+"""Operations whose result is their first operand; what is stored is copied."""
 
 
 def left_values(function: Function) -> set[Value]:
@@ -26,6 +27,8 @@ def left_values(function: Function) -> set[Value]:
         if operation.regions:
             for source, target in flows(operation):
                 made_of.setdefault(target, []).append(source)
+        elif operation.primitive in _CHANGING:
+            made_of.setdefault(operation.result, []).append(operation.operands[0])
         elif operation.primitive in _KEEPING or operation.primitive.view:
             for result in operation.results:
                 made_of.setdefault(result, []).extend(operation.operands)

@@ -291,6 +291,19 @@ def test_of_a_real_matrix_with_a_complex_root_there_is_no_wrong_derivative(name:
     gs.testing.check_grad(lambda x: np.imag(function(x + 1j * np.eye(2))), matrix)
 
 
+@pytest.mark.parametrize("name", ["sqrtm", "logm", "fractional_matrix_power"])
+def test_a_complex_root_of_a_real_matrix_is_not_taken_for_a_real_one(name: str) -> None:
+    function = getattr(linalg, name)
+
+    def by_kind(x):
+        root = function(x, 0.5) if name == "fractional_matrix_power" else function(x)
+        return np.sum(x) * (2 if np.iscomplexobj(root) else 3) + np.sum(root.imag) * 0
+
+    np.testing.assert_array_equal(gs.grad(by_kind)(np.diag([1.5, 2.0])), np.full((2, 2), 3.0))
+    with pytest.raises(gs.errors.NoDerivativeError, match="give it a complex matrix"):
+        gs.grad(by_kind)(np.diag([-1.5, 2.0]))
+
+
 @pytest.mark.parametrize(
     "text",
     ["sp.gammainc(a, v)", "sp.chdtr(3, v)", "sp.pdtr(2, v)", "sp.rgamma(v)", "sp.expn(0, v)"],

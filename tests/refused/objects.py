@@ -476,12 +476,27 @@ def caught_for_the_class_of_a_number(x):
         return x[1]
 
 
-@refused(
-    "the dtype of what may be integers or floats is not known when the function is compiled", X
+_OF_SEVERAL_DTYPES = (
+    "the dtype of what may be integers or floats, or real or complex numbers, is not known when "
+    "the function is compiled"
 )
+
+
+@refused(_OF_SEVERAL_DTYPES, X)
 def dtype_of_numbers_of_two_classes(x):
     a = np.array([max(0, x[0]), 1])
     return np.sum(x.astype(a.dtype))
+
+
+@refused(_OF_SEVERAL_DTYPES, X)
+def kind_of_eigenvalues(x):
+    values = np.linalg.eigvals(np.outer(x, x))
+    return x[0] if np.iscomplexobj(2 * values) else x[1]
+
+
+@refused(_OF_SEVERAL_DTYPES, X)
+def kind_of_coefficients(x):
+    return x[0] if np.poly([x[0] + 1j, x[0] - 1j]).dtype.kind == "c" else x[1]
 
 
 @refused("the class of a number that may be `float64` or `int` here", X)

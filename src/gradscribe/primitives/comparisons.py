@@ -10,7 +10,7 @@ import numpy as np
 
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import BOOL, Array, Opaque, Type
-from gradscribe.primitives.registry import composition, constant
+from gradscribe.primitives.registry import constant
 from gradscribe.primitives.typing import (
     conversion_type,
     elementwise_type,
@@ -101,13 +101,3 @@ constant(np.isclose, type=_close_type, signature=_close)
 constant(np.allclose, type=_one_bool, signature=_close, cheap=False)
 constant(np.array_equal, type=_one_bool, signature=_binary, cheap=False)
 constant(math.isclose, type=_one_bool, signature=_close_numbers)
-
-
-@composition(np.iscomplexobj)
-def iscomplexobj(x):
-    return np.asarray(x).dtype.kind == "c"
-
-
-@composition(np.isrealobj)
-def isrealobj(x):
-    return np.asarray(x).dtype.kind != "c"

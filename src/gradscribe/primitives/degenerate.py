@@ -21,6 +21,7 @@ from gradscribe.primitives.gauge import (
     tangent_of_values,
     unit,
 )
+from gradscribe.primitives.real_numbers import refuse_complex_matrix
 
 
 def full_rank(r, of="qr"):
@@ -71,10 +72,7 @@ def off_the_cut(a):
     values = np.linalg.eigvals(a)
     least = unit(values.dtype, 2 / 3) * np.max(np.abs(values), initial=0)
     if a.dtype.kind != "c" and np.any((np.imag(values) == 0) & (np.real(values) < -least)):
-        raise NoDerivativeError(
-            "the function of a real matrix is complex where an eigenvalue is negative",
-            "give it a complex matrix: `a.astype(complex)`",
-        )
+        refuse_complex_matrix()
     if np.any((np.abs(np.imag(values)) <= least) & (np.real(values) <= least)):
         raise NoDerivativeError(
             "roots and logarithms of a matrix jump, or have no derivative, where an eigenvalue is "

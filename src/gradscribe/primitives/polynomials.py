@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gradscribe.primitives.eigenvalues import as_complex
 from gradscribe.primitives.registry import composition
 
 
@@ -92,7 +93,7 @@ def poly(seq_of_zeros):
     coefficients = np.ones(1, dtype=zeros.dtype)
     for zero in zeros:
         coefficients = np.convolve(coefficients, np.array([1, -zero], dtype=zeros.dtype))
-    return coefficients
+    return as_complex(coefficients) if zeros.dtype.kind == "c" else coefficients
 
 
 @composition(np.vander)

@@ -1,15 +1,20 @@
-"""Powers of Python's numbers that are of another kind than types say: checks in generated code.
+"""Numbers and matrices that are of another kind than types say: checks in generated code.
 
 A negative float to a power that is no integer is a complex number, where NumPy's numbers give nan;
-an integer to a negative power is a float. Types tell of no sign. What follows was compiled for the
-kind that types say, so a check raises an error where the number is of the other.
+an integer to a negative power is a float; roots and logarithms of a real matrix are complex where
+an eigenvalue is negative. Types tell of no sign. What follows was compiled for the kind that types
+say, so a check raises an error where the value is of the other.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from gradscribe.errors import NoDerivativeError
+from gradscribe.ir.core import Primitive
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import NONE, Type
 from gradscribe.primitives.registry import constant
@@ -35,9 +40,28 @@ def check_integer(x: Any) -> None:
         )
 
 
+def check_real_matrix(x: Any) -> None:
+    """Raise an error if the root or the logarithm x of a real matrix is complex: not by rounding
+    (of single precision, to five digits), nor by its dtype alone, which is SciPy's choice."""
+    if np.iscomplexobj(x) and np.any(np.abs(x.imag) > 1e-5 * np.max(np.abs(x), initial=0)):
+        refuse_complex_matrix()
+
+
+def refuse_complex_matrix() -> None:
+    """Raise that error."""
+    raise NoDerivativeError(
+        "the function of a real matrix is complex where an eigenvalue is negative",
+        "give it a complex matrix: `a.astype(complex)`",
+    )
+
+
+KINDS_BY_VALUE: dict[Primitive, Callable[[Any], None]] = {}
+"""Primitives that give complex numbers of some real ones, and the checks that these did not."""
+
+
 def _type(facts: Facts, callee: Any, x: Any) -> Type:
     return NONE
 
 
-for _check in (check_real, check_integer):
+for _check in (check_real, check_integer, check_real_matrix):
     constant(_check, type=_type, effect=True)

@@ -35,6 +35,7 @@ from gradscribe.ir.core import Linearity, Method, Primitive, Value
 from gradscribe.ir.types import Array, is_complex
 from gradscribe.primitives.control import CONSTANT, RUN
 from gradscribe.primitives.indexing import READ_ONLY
+from gradscribe.primitives.real_numbers import KINDS_BY_VALUE
 from gradscribe.primitives.registry import METHODS, NAMED, PRIMITIVES, VARIANTS, class_of_results
 from gradscribe.primitives.shaping import respelled
 from gradscribe.primitives.typing import elementwise_type
@@ -197,6 +198,11 @@ def _emitted(
             result.storage.read_only = True
         if callee in powers.POWERS:
             powers.check_kind(lowering, tree, result)
+        check = KINDS_BY_VALUE.get(primitive)
+        if check is not None and isinstance(result, Ref) and not lowering.frame.is_of_package:
+            value = lowering.load(result)
+            if not is_complex(value.type):
+                lowering.plain(PRIMITIVES[check], {"x": value})
         return _named_results(callee, result) if isinstance(result, TupleOf) else result
     except (MisfitError, UnknownTypeError) as error:
         error.location = lowering.location(node)

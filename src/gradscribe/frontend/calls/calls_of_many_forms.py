@@ -7,6 +7,7 @@ the slices that they are.
 from __future__ import annotations
 
 import itertools
+import operator
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from gradscribe.frontend.values.values import (
 )
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Method, Value
-from gradscribe.ir.types import INT, Array, Scalar
+from gradscribe.ir.types import INT, Array, Scalar, is_complex
 from gradscribe.primitives.array_parts import cross_in_plane, out_of_plane
 from gradscribe.primitives.eigenvalues import as_complex
 from gradscribe.primitives.einsum import EINSUM_VIEW, axes_of_view, subscripts_of_lists
@@ -270,10 +271,13 @@ def _numbers(lowering: Lowering, item: FrontendValue) -> list[Any] | None:
 
 
 def _eigen(callee: Any) -> Handler:
-    """`np.linalg.eig(a)` and `eigvals`, whose results are complex here whatever the values are."""
+    """`np.linalg.eig(a)` and `eigvals`, whose results are complex here whatever the values are: of
+    real matrices NumPy's are complex only where a value is."""
 
     def handler(lowering: Lowering, node: Any, /, a: FrontendValue) -> FrontendValue:
         result = lowering.apply_primitive(node, PRIMITIVES[callee], callee, (a,), {})
+        if is_complex(lowering.value(a).type):
+            return result
         parts = result.items if isinstance(result, TupleOf) else (result,)
         items = tuple(_as_complex(lowering, node, part) for part in parts)
         return TupleOf(items, result.cls) if isinstance(result, TupleOf) else items[0]
@@ -288,6 +292,23 @@ def _as_complex(lowering: Lowering, node: Any, /, x: FrontendValue) -> FrontendV
     assert isinstance(value.type, Array)
     tree = {"x": value, "dtype": np.result_type(value.type.dtype, np.complex64)}
     return lowering.wrap(lowering.emit(PRIMITIVES[as_complex], tree, Method("astype")))
+
+
+@handles(np.iscomplexobj)
+def _iscomplexobj(lowering: Lowering, node: Any, /, x: FrontendValue) -> FrontendValue:
+    return _compare_kind(lowering, node, operator.eq, x)
+
+
+@handles(np.isrealobj)
+def _isrealobj(lowering: Lowering, node: Any, /, x: FrontendValue) -> FrontendValue:
+    return _compare_kind(lowering, node, operator.ne, x)
+
+
+def _compare_kind(lowering: Lowering, node: Any, compare: Any, x: FrontendValue) -> FrontendValue:
+    """Whether `x.dtype.kind` is that of complex numbers, where `x.dtype` may be asked."""
+    array = lowering.call(node, Static(np.asarray), (x,), {})
+    kind = lowering.attribute(node, lowering.attribute(node, array, "dtype"), "kind")
+    return lowering.call(node, Static(compare), (kind, Static("c")), {})
 
 
 @handles(np.result_type)

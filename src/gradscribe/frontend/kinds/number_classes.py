@@ -20,8 +20,10 @@ from gradscribe.frontend.state.flow import CHANGING
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.ir.core import CALL, IF, LOOP, Operation, Value
 from gradscribe.ir.flow import Loop, sources
-from gradscribe.ir.types import Array, Opaque, Scalar
+from gradscribe.ir.types import Array, Opaque, Scalar, is_complex
 from gradscribe.primitives.control import APPEND, EFFECT, RUN, UNDEF
+from gradscribe.primitives.eigenvalues import as_complex
+from gradscribe.primitives.registry import PRIMITIVES
 
 Classes = frozenset[type]
 
@@ -69,11 +71,19 @@ def may_hold_integers(lowering: Lowering, array: Value) -> bool:
 
 def are_several(lowering: Lowering, value: Value) -> bool:
     """Whether a number is of several classes, or an array of integers or floats, on paths that the
-    program has."""
+    program has; whether a complex one may be real, as eigenvalues are by their values (and what is
+    computed of them)."""
     is_of_user = bool(lowering.frames) and not lowering.frames[0].is_of_package
     if not is_of_user or not isinstance(value.type, (Scalar, Array)) or not _is_floating(value):
         return False
+    if is_complex(value.type) and not lowering.frame.is_of_package:
+        return _are_complex_by_value(lowering)
     return len(_Search(lowering, doubts=False).settled(value)) > 1
+
+
+def _are_complex_by_value(lowering: Lowering) -> bool:
+    made = map(lowering.builder.definition, lowering.builder.values)
+    return any(each is not None and each.primitive is PRIMITIVES[as_complex] for each in made)
 
 
 def any_several(lowering: Lowering) -> bool:
@@ -100,11 +110,12 @@ def refuse_several(lowering: Lowering, node: Any, classes: Iterable[type]) -> No
 
 
 def refuse_dtype(lowering: Lowering, node: Any) -> NoReturn:
-    """Refuse what depends on the dtype of what may be integers or floats."""
+    """Refuse what depends on the dtype of what may be of several."""
     lowering.unsupported(
         node,
-        "the dtype of what may be integers or floats is not known when the function is compiled",
-        "make it of floats on every path, as by `np.array(…, dtype=float)`",
+        "the dtype of what may be integers or floats, or real or complex numbers, is not known "
+        "when the function is compiled",
+        "make it of one dtype on every path, as by `np.array(…, dtype=float)`",
     )
 
 

@@ -13,6 +13,7 @@ from scipy import linalg as sl
 
 from gradscribe.primitives.degenerate import off_the_cut
 from gradscribe.primitives.matrices import square_type, transposed
+from gradscribe.primitives.real_numbers import KINDS_BY_VALUE, check_real_matrix
 from gradscribe.primitives.registry import HOLOMORPHIC, PRIMITIVES, adjoint, composition
 from gradscribe.primitives.typing import TypeRuleError
 
@@ -71,6 +72,10 @@ def _power_type(facts, callee, a, *t, **named):
 @adjoint(sl.fractional_matrix_power, type=_power_type, tangent=_power_tangent, static=("t",))
 def fractional_matrix_power(out, a, t, *, d_out):
     return _power_tangent(out, transposed(a), t, d_a=d_out)
+
+
+for _function in (sl.sqrtm, sl.logm, sl.fractional_matrix_power):
+    KINDS_BY_VALUE[PRIMITIVES[_function]] = check_real_matrix
 
 
 @composition(sl.expm_frechet, called=True)

@@ -79,3 +79,24 @@ def test_arrays_of_tensors_are_arrays(function):
     np.testing.assert_allclose(
         gradient(lambda x: compiled(x).sum()), gradient(lambda x: function(x).sum())
     )
+
+
+W = gs.tensor([1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda a: W.sum() * a[0].item(), [3, 0, 0]),
+        (lambda a: W.sum() * a.sum().item(), [3, 3, 3]),
+        (lambda a: np.sum(W.numpy()) * a[0].item(), [3, 0, 0]),
+        (lambda a: (float(W.sum()) * a[0]).item() * a[1], [-4.5, 1.5, 0]),
+        (lambda a: (W.sum() * a[0]).item() * a[1], [0, 1.5, 0]),
+        (lambda a: W.sum() * max(a[0], a[1]).item(), [3, 0, 0]),
+        (lambda a: W.sum() * sum(v.item() ** 2 for v in a), [3, -9, 12]),
+        (lambda a: (W.sum() * a[0]) * (W[1] * a[1] if a[0] > 0 else W[0]).item(), [-9, 0, 0]),
+    ],
+)
+def test_numbers_of_arrays_keep_their_derivatives_beside_tensors(function, expected):
+    """`.item()` of a Tensor takes a number out of the derivative, that of an array does not."""
+    np.testing.assert_allclose(gs.grad(function)(X), expected)

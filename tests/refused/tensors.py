@@ -12,6 +12,7 @@ from gradscribe.utils.checkpoint import checkpoint
 from tests.refused import refused, refused_when_run
 
 TENSOR = gs.tensor([0.5, 1.5], requires_grad=True)
+WEIGHTS = gs.tensor([1.0, 2.0])
 GENERATOR = gs.Generator()
 
 
@@ -109,6 +110,14 @@ def total_in_place(x):
 @refused("the class of a Tensor without axes, which is a number here", TENSOR)
 def class_of_a_total(x):
     return x * isinstance(x.sum(), gs.FloatTensor)
+
+
+@refused(
+    "this takes a number out of the derivative if it is a Tensor, and it is one on some paths only",
+    np.array([1.0, 2.0]),
+)
+def item_of_a_number_or_a_tensor(x):
+    return max(x[0], WEIGHTS.sum()).item() * x[1]
 
 
 @refused(

@@ -7,6 +7,7 @@ from typing import Any
 from gradscribe.frontend.calls import application
 from gradscribe.frontend.containers.subscripts import cut, read_item
 from gradscribe.frontend.kinds import tensors
+from gradscribe.frontend.kinds.varying import may_vary
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import FrontendValue, Ref, Static, TupleOf
 from gradscribe.ir.affine import Affine
@@ -25,12 +26,15 @@ def number_of(
             index = (Static(0),) * type_.rank
         if index and len(index) == type_.rank:
             array = read_item(lowering, node, array, TupleOf(index))
-    return cut(lowering, array) if may_be_tensor(lowering, array) else array
-
-
-def may_be_tensor(lowering: Lowering, item: FrontendValue) -> bool:
-    """Whether an item is a Tensor, or a number that may be one without axes."""
-    return tensors.is_tensor(lowering, item) if isinstance(item, Ref) else lowering.has_tensors
+    kinds = tensors.on_paths(lowering, array)
+    if len(kinds) > 1 and may_vary(lowering, array):
+        lowering.unsupported(
+            node,
+            "this takes a number out of the derivative if it is a Tensor, and it is one on some "
+            "paths only",
+            "call `float(…)`, or make it a Tensor, or a number, on every path",
+        )
+    return cut(lowering, array) if True in kinds else array
 
 
 def item(

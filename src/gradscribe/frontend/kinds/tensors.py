@@ -116,6 +116,48 @@ def may_be_without_axes(lowering: Lowering, item: FrontendValue) -> bool:
     return lowering.has_tensors and is_of_user and _knows_tensors(lowering)
 
 
+def on_paths(lowering: Lowering, item: FrontendValue) -> frozenset[bool]:
+    """Whether an array or a number is a Tensor to the program, on each path that it comes by."""
+    if not isinstance(item, Value) or not (lowering.has_tensors and _knows_tensors(lowering)):
+        return frozenset({is_tensor(lowering, item)})
+    return _on_paths(lowering, item, {})
+
+
+def _on_paths(
+    lowering: Lowering, value: Value, found: dict[Value, frozenset[bool]]
+) -> frozenset[bool]:
+    """found: of values that were asked for; nothing, as long as that is being found out."""
+    if value in found:
+        return found[value]
+    found[value] = frozenset()
+    found[value] = _of_value(lowering, value, found)
+    return found[value]
+
+
+def _of_value(
+    lowering: Lowering, value: Value, found: dict[Value, frozenset[bool]]
+) -> frozenset[bool]:
+    type_ = value.type
+    if isinstance(type_, Array):
+        both = type_.spelling == "either"
+        return frozenset({True, False} if both else {type_.spelling == "tensor"})
+    if isinstance(type_, Scalar) and type_.weak:
+        return frozenset({False})
+    handed_on = sources(lowering, value)
+    if handed_on:
+        given = [_on_paths(lowering, source, found) for source in handed_on if source is not None]
+        return frozenset[bool]().union(*given)
+    made = lowering.builder.definition(value)
+    if made is None:
+        return frozenset({value in lowering.of_tensors})
+    given = [_on_paths(lowering, operand, found) for operand in made.operands]
+    if made.callee in (min, max):  # which give one of them as it is
+        return frozenset[bool]().union(*given)
+    if frozenset({True}) in given:
+        return frozenset({True})
+    return frozenset({False}) | frozenset[bool]().union(*given)
+
+
 def refuse_class(lowering: Lowering, node: Any) -> NoReturn:
     """Refuse what depends on whether a number is a Tensor without axes."""
     lowering.unsupported(

@@ -95,7 +95,8 @@ class Lowering(EntryMethods):
     samples: what calls gave on trial, by the arrays that they make in the program.
     counts: how many items the masks take, by the number of the mask.
     assumed: the conditions under which the current path is taken, by key.
-    has_tensors: whether a Tensor has come in, so that a number may be one without axes.
+    has_tensors: whether a Tensor has come in, so that a number may be one without axes;
+    of_tensors: the leaves of the inputs with Tensors.
     recording: which calls are recorded at run time (None: none may be).
     package: what is known of the package around.
 
@@ -133,6 +134,7 @@ class Lowering(EntryMethods):
         self.assumed: dict[int, bool] = {}
         self.places: dict[Storage, ReadItem] = {}
         self.has_tensors = False
+        self.of_tensors: set[Value] = set()
         self.kept = Kept()
         self.recursion = Recursion()
         self.nesting = Nesting()

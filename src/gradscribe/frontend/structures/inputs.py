@@ -172,6 +172,8 @@ def bind(
         return _structure(lowering, tree, name, given, path, build)
 
     found = build(argument.tree, argument.name, names, AccessPath(position))
+    if argument.has_tensor:
+        lowering.of_tensors.update(leaves)
     return Parameter(argument.name, argument.tree, tuple(leaves)), found
 
 

@@ -62,6 +62,19 @@ def test_simpson_of_few_samples_and_of_equal_abscissae(count, options):
     np.testing.assert_allclose(gradient, slopes, atol=1e-8)
 
 
+@pytest.mark.parametrize(
+    "product",
+    [
+        lambda x: np.einsum("i,i->", x[x > 2], x),
+        lambda x: np.einsum("ij,j->", x[None, x > 2], x),
+        lambda x: np.einsum("ij,j->i", np.outer(x, x[x > 2]), x)[0],
+        lambda x: np.sum(np.einsum("i,i->i", x, x[x > 2]) ** 2),
+    ],
+)
+def test_a_mask_that_leaves_one_element_goes_with_each_of_the_others(product):
+    gs.testing.check_grad(product, np.array([1.2, -0.7, 1.5, 3.0]))
+
+
 def test_keys_that_are_no_part_of_a_name():
     def program(x, table):
         return x * table[-1] * table[0] + table[-1, 2] * x

@@ -291,6 +291,17 @@ def test_of_a_real_matrix_with_a_complex_root_there_is_no_wrong_derivative(name:
     gs.testing.check_grad(lambda x: np.imag(function(x + 1j * np.eye(2))), matrix)
 
 
+def test_there_are_no_residuals_of_as_many_unknowns_as_equations() -> None:
+    wide = np.array([[1.0, 2.0, 3.0], [2.0, 1.0, 6.0]])
+
+    def solved(x):
+        solution, residuals, _, _ = linalg.lstsq(wide, x)
+        return np.sum(solution**2) * (1 + residuals.size) + np.sum(residuals)
+
+    gs.testing.check_grad(solved, np.array([1.2, -0.7]))
+    assert gs.value_and_grad(solved)(np.ones(2))[0] == solved(np.ones(2))
+
+
 @pytest.mark.parametrize("name", ["sqrtm", "logm", "fractional_matrix_power"])
 def test_a_complex_root_of_a_real_matrix_is_not_taken_for_a_real_one(name: str) -> None:
     function = getattr(linalg, name)

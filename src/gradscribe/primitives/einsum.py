@@ -15,7 +15,6 @@ from gradscribe.primitives.typing import (
     like_first,
     number_type,
     result_of,
-    same_length,
 )
 
 
@@ -53,10 +52,7 @@ def _einsum_type(facts, callee, subscripts, operands, optimize=False):
     for term, operand in zip(terms, operands, strict=True):
         for letter, length in zip(term, dims_of(operand), strict=True):
             known = lengths.setdefault(letter, length)
-            if 1 in (known.known, length.known):  # one element goes with each of the others
-                (lengths[letter],) = facts.broadcast([(known,), (length,)])
-            else:
-                same_length(facts, known, length, f"axes {letter!r}")
+            (lengths[letter],) = facts.broadcast([(known,), (length,)])
     result = result_of(callee, subscripts, *operands)
     if not letters:
         return result
@@ -83,6 +79,14 @@ def subscripts_of_cotangent(subscripts, number, ranks):
     return f"{','.join(given)}->{present}", missing, tuple(lengths)
 
 
+def _spread(d_x, axes, x):
+    """The cotangent, along axes where it is constant; along others x may have one element."""
+    shape = ()
+    for axis, length in enumerate(np.shape(d_x)):
+        shape = (*shape, x.shape[axis] if axis in axes else length)
+    return np.broadcast_to(d_x, shape)
+
+
 def _call(subscripts, *operands, optimize=False):
     """Signature of einsum."""
 
@@ -106,7 +110,7 @@ def einsum(out, subscripts, operands, optimize=False, *, d_out):
         others = (*operands[:i], *operands[i + 1 :], *units)
         d_x = np.einsum(text, d_out, *others, optimize=optimize is not False)
         if len(missing) > 0:
-            d_x = np.broadcast_to(np.expand_dims(d_x, missing), np.shape(x))
+            d_x = _spread(np.expand_dims(d_x, missing), missing, x)
         parts = (*parts, d_x)
     return None, parts
 

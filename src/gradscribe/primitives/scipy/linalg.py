@@ -114,10 +114,13 @@ def lstsq(
     lapack_driver=None,
 ):
     """Of matrices of full rank. For one right side the squares of the residuals are a number: zero
-    where SciPy has none; the driver "gelsy" gives none, and no singular values."""
+    where SciPy has none for the rank. It has none of as many columns as rows, or more; the driver
+    "gelsy" gives none, and no singular values."""
     x, squares, rank, s = np.linalg.lstsq(a, b, cond)
     if lapack_driver == "gelsy":
         return x, np.zeros(0, x.dtype), rank, None
+    if np.shape(a)[0] <= np.shape(a)[1]:
+        return x, np.zeros(0, x.dtype), rank, s
     return x, np.sum(squares) if np.ndim(b) == 1 else squares, rank, s
 
 

@@ -100,3 +100,34 @@ W = gs.tensor([1.0, 2.0])
 def test_numbers_of_arrays_keep_their_derivatives_beside_tensors(function, expected):
     """`.item()` of a Tensor takes a number out of the derivative, that of an array does not."""
     np.testing.assert_allclose(gs.grad(function)(X), expected)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda x: sum(v * v for v in x),
+        lambda x: sum([v * v for v in x]),
+        lambda x: max(x[0], x[1]),
+        lambda x: [x[0], x.sum()][1],
+        lambda x: x[0] * 2 if x[1] < 0 else x.sum(),
+    ],
+)
+def test_items_of_numbers_of_tensors_are_cut(made):
+    def f(x):
+        total = made(x)
+        for v in x:
+            total = total * 0.5 + v
+        return (x * (total * 2).item()).sum() + made(x).item() * x[2]
+
+    np.testing.assert_allclose(gradient(gs.differentiable(f)), gradient(f))
+
+
+def test_under_no_grad_the_larger_of_two_is_the_number_that_it_was():
+    def f(x):
+        total = x.sum()
+        with gs.no_grad():
+            larger = max(total, x[0])
+            doubled = max(total * 2, x[0])
+        return larger * x[1] + doubled * x[2]
+
+    np.testing.assert_allclose(gradient(gs.differentiable(f)), gradient(f))

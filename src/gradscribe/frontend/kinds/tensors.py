@@ -15,6 +15,7 @@ import numpy as np
 
 from gradscribe.errors import AliasingError
 from gradscribe.frontend.kinds.presence import sources
+from gradscribe.frontend.state.flow import flowing
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.state.package import TensorClass
 from gradscribe.frontend.values.values import (
@@ -25,9 +26,12 @@ from gradscribe.frontend.values.values import (
     is_number,
     scalar_type,
 )
-from gradscribe.ir.core import Value, walk
+from gradscribe.ir.core import LOOP, Value, walk
+from gradscribe.ir.flow import Loop
 from gradscribe.ir.probing import gives
-from gradscribe.ir.types import Array, Scalar
+from gradscribe.ir.types import Array, Opaque, Scalar
+from gradscribe.primitives import lists
+from gradscribe.primitives.control import ITEM, TUPLE, UNDEF
 from gradscribe.primitives.indexing import GETITEM
 from gradscribe.primitives.registry import METHODS
 
@@ -120,42 +124,69 @@ def on_paths(lowering: Lowering, item: FrontendValue) -> frozenset[bool]:
     """Whether an array or a number is a Tensor to the program, on each path that it comes by."""
     if not isinstance(item, Value) or not (lowering.has_tensors and _knows_tensors(lowering)):
         return frozenset({is_tensor(lowering, item)})
-    return _on_paths(lowering, item, {})
+    return _Kinds(lowering).settled(item)
 
 
-def _on_paths(
-    lowering: Lowering, value: Value, found: dict[Value, frozenset[bool]]
-) -> frozenset[bool]:
-    """found: of values that were asked for; nothing, as long as that is being found out."""
-    if value in found:
-        return found[value]
-    found[value] = frozenset()
-    found[value] = _of_value(lowering, value, found)
-    return found[value]
+class _Kinds:
+    """Whether values are Tensors, and the items of lists; in rounds, as a loop hands on what it has
+    found to its next iteration. Of Python's numbers nothing is found: on one path they may be what
+    a Tensor is on another, but they have no methods of Tensors.
+
+    carried: of the parameters of loops that have been lowered, where their values are from.
+    """
+
+    def __init__(self, lowering: Lowering) -> None:
+        self._lowering = lowering
+        self._found: dict[Value, frozenset[bool]] = {}
+        self._seen: set[Value] = set()
+        self._carried: dict[Value, tuple[Value, ...]] = {}
+
+    def settled(self, value: Value) -> frozenset[bool]:
+        while True:
+            before = dict(self._found)
+            self._seen.clear()
+            found = self._of(value)
+            if self._found == before:
+                return found
+
+    def _of(self, value: Value) -> frozenset[bool]:
+        if value not in self._seen:
+            self._seen.add(value)
+            known = self._found.get(value, frozenset())
+            self._found[value] = known | self._of_new(value)
+        return self._found.get(value, frozenset())
+
+    def _of_any(self, values: Sequence[Value]) -> frozenset[bool]:
+        return frozenset[bool]().union(*map(self._of, values))
+
+    def _of_new(self, value: Value) -> frozenset[bool]:
+        if isinstance(value.type, Array):
+            spelling = value.type.spelling
+            return frozenset({spelling != "numpy", spelling == "tensor"})
+        if _is_of_python(value):
+            return frozenset()
+        made = self._lowering.builder.definition(value)
+        if made is not None and (made.primitive in _HANDING_ON or made.callee in (min, max)):
+            return self._of_any(made.operands)
+        if made is not None and made.primitive is LOOP:
+            for carried in Loop(made).carried:
+                self._carried[carried.parameter] = carried.initial, carried.following
+        handed_on = self._carried.get(value) or tuple(flowing(self._lowering, value))
+        if handed_on:
+            return self._of_any(handed_on)
+        if made is None:
+            return frozenset({value in self._lowering.of_tensors})
+        given = [frozenset({False}) if _is_of_python(o) else self._of(o) for o in made.operands]
+        found = {True} if any(True in kinds for kinds in given) else set[bool]()
+        return frozenset(found | {False} if all(False in kinds for kinds in given) else found)
 
 
-def _of_value(
-    lowering: Lowering, value: Value, found: dict[Value, frozenset[bool]]
-) -> frozenset[bool]:
-    type_ = value.type
-    if isinstance(type_, Array):
-        both = type_.spelling == "either"
-        return frozenset({True, False} if both else {type_.spelling == "tensor"})
-    if isinstance(type_, Scalar) and type_.weak:
-        return frozenset({False})
-    handed_on = sources(lowering, value)
-    if handed_on:
-        given = [_on_paths(lowering, source, found) for source in handed_on if source is not None]
-        return frozenset[bool]().union(*given)
-    made = lowering.builder.definition(value)
-    if made is None:
-        return frozenset({value in lowering.of_tensors})
-    given = [_on_paths(lowering, operand, found) for operand in made.operands]
-    if made.callee in (min, max):  # which give one of them as it is
-        return frozenset[bool]().union(*given)
-    if frozenset({True}) in given:
-        return frozenset({True})
-    return frozenset({False}) | frozenset[bool]().union(*given)
+_HANDING_ON = lists.OPERATIONS | {TUPLE, ITEM, UNDEF}
+"""Operations that hold, or give, the very object that they are given, if any."""
+
+
+def _is_of_python(value: Value) -> bool:
+    return isinstance(value.type, Opaque) or getattr(value.type, "weak", False)
 
 
 def refuse_class(lowering: Lowering, node: Any) -> NoReturn:

@@ -236,7 +236,7 @@ class Lowering(EntryMethods):
         self, primitive: Primitive, arguments: Mapping[str, Any], callee: Any = None, name: str = ""
     ) -> Value:
         """Append an operation, whose derivative is cut under `no_grad`."""
-        if not self.modes.cutting or primitive in _HANDING_ON:
+        if not self.modes.cutting or primitive in _HANDING_ON or callee in (min, max):
             return self.plain(primitive, arguments, callee, name)
         value = self.plain(primitive, arguments, callee)
         if is_differentiable(value.type):

@@ -319,3 +319,16 @@ def test_a_keyword_that_is_read_by_another_name_is_not_stored_to() -> None:
         gs.grad(stored, compile=False)(Y.copy(), x=W)
     value = gs.value_and_grad(twice, compile=False)(Y.copy(), first=W, second=W[:2])[0]
     assert value == 7.0 * np.sum(Y)
+
+
+def test_what_an_array_of_objects_holds_is_copied_with_it() -> None:
+    def stored(x, held):
+        held[0][0] = 5.0
+        held[1] = 3.0
+        held[2]["k"] = 7.0
+        return np.sum(held[0] * x) * held[1]
+
+    held = np.array([np.zeros(2), 1.0, {"k": 1.0}], dtype=object)
+    value, gradient = gs.value_and_grad(stored, compile=False)(np.ones(2), held)
+    assert (value, gradient.tolist()) == (15.0, [15.0, 0.0])
+    assert (held[0].tolist(), held[1], held[2]) == ([0.0, 0.0], 1.0, {"k": 1.0})

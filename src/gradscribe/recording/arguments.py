@@ -275,8 +275,16 @@ class Copies:
             return leaf
         if id(leaf) not in self._made:
             is_plain = type(leaf) is np.ndarray
-            self._made[id(leaf)] = copied(leaf) if is_plain else leaf.copy(order="K")
+            made = self._made[id(leaf)] = copied(leaf) if is_plain else leaf.copy(order="K")
+            if leaf.dtype == object:
+                for place, held in np.ndenumerate(leaf):
+                    made[place] = self._held(held)
         return self._made[id(leaf)]
+
+    def _held(self, value: Any) -> Any:
+        """What an array of objects gets for one of these."""
+        tree, leaves = flatten(value, is_recorded)
+        return unflatten(tree, map(self.of, leaves))
 
 
 def _sharing(leaves: Sequence[Any]) -> list[list[int]]:

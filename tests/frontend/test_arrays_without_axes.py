@@ -80,6 +80,29 @@ def test_item_is_the_one_item_of_an_array_or_that_with_an_index():
     gs.testing.check_grad(lambda x: x[0].item() * np.float64(x[1]).item(), np.array([2.0, 3.0]))
 
 
+TABLE = np.arange(4.0)
+
+
+def items_by_tuples(x):
+    total = 0.0
+    for k in range(4):
+        try:
+            total = total + TABLE.item((k,)) * x.item((k % 3,))
+        except IndexError:
+            break
+    for place in np.ndindex(3):
+        total += x.item(place) ** 2
+    products = np.outer(x, x)
+    largest = products.item(np.unravel_index(products.argmax(), products.shape))
+    return total * x.item(np.unravel_index(x.argmax(), x.shape)) + largest * x[0].item(())
+
+
+def test_item_takes_a_tuple_of_indices():
+    x = np.array([0.5, -1.5, 2.0])
+    gs.testing.check_grad(items_by_tuples, x)
+    assert gs.value_and_grad(items_by_tuples)(x)[0] == pytest.approx(items_by_tuples(x))
+
+
 def test_item_of_a_tensor_is_outside_of_the_derivative():
     def f(x):
         return x.sum().item() * x[0] + x[:1].item() * x[1] + x[2].tolist() * x[2]

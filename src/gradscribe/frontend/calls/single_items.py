@@ -40,7 +40,9 @@ def number_of(
 def item(
     lowering: Lowering, node: Any, array: FrontendValue, index: tuple[Any, ...]
 ) -> FrontendValue:
-    """The item as a number of Python."""
+    """The item as a number of Python. index: integers, or a tuple of them."""
+    if len(index) == 1 and isinstance(index[0], TupleOf):
+        index = index[0].items
     number = number_of(lowering, node, array, index)
     rest = index if isinstance(number, Ref) else ()
     return application.apply_method(lowering, node, number, "item", rest, {})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import math
 import re
 import types
@@ -53,9 +54,10 @@ def tried(
 ) -> Any:
     """What such a call gives; None where it raises, or gives numbers of another type for arrays of
     other numbers, as `np.emath.sqrt` does. The lengths that are not known are tried as 2, and as
-    those that are. Compiled code trusts what it is given: integers may be places in memory, as are
-    the numbers in a result of `linkage`, and it may not end for distances that are negative. It is
-    tried once, and not on integers of ours; what another call gave on trial is given as it is."""
+    those that are; integers as 3, and as 1, which is a place in the shortest of these arrays.
+    Compiled code trusts what it is given: integers may be places in memory, as are the numbers in a
+    result of `linkage`, and it may not end for distances that are negative. It is tried once, and
+    not on integers of ours; what another call gave on trial is given as it is."""
     items = (*arguments, *keywords.values())
     is_checked, is_derived = _checks_arguments(callee), any(_is_sample(lowering, i) for i in items)
     if not is_checked and any(map(functools.partial(_holds_integers, lowering), items)):
@@ -65,10 +67,10 @@ def tried(
     lengths = (2, *sorted(n for n in known if n is not None and 2 < n <= _TRIED))
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for length in lengths:
+        for number, length in itertools.product(_NUMBERS, lengths):
             try:
-                plain = [sampled(lowering, item, length) for item in arguments]
-                named = {key: sampled(lowering, item, length) for key, item in keywords.items()}
+                plain = [sampled(lowering, item, length, number) for item in arguments]
+                named = {k: sampled(lowering, i, length, number) for k, i in keywords.items()}
                 found = callee(*plain, **named)
             except Exception:
                 continue
@@ -245,6 +247,9 @@ def _dtypes(result: Any) -> Any:
     return getattr(result, "dtype", type(result))
 
 
+_NUMBERS = (3, 1)
+"""Integers that are not known, as they are tried."""
+
 _TRIED = 64
 """A length up to which a call costs little."""
 
@@ -280,21 +285,21 @@ class NoSampleError(Exception):
     """There is nothing that could stand for a value."""
 
 
-def sampled(lowering: Lowering, item: FrontendValue, length: int = 2) -> Any:
+def sampled(lowering: Lowering, item: FrontendValue, length: int = 2, whole: int = 3) -> Any:
     """A value of the same type; integers that are known in the specializing call, as there."""
     if isinstance(item, Static):
         return item.value
     if isinstance(item, TupleOf):
-        return tuple(sampled(lowering, below, length) for below in item.items)
+        return tuple(sampled(lowering, below, length, whole) for below in item.items)
     number = scalar_type(item)
     if number is not None:
         if is_integer(number):
             known = number.value and lowering.builder.facts.sampled(number.value)
-            return 3 if known is None else known
+            return whole if known is None else known
         return np.dtype(number.dtype).type(0.5).item()
     items = known_items(lowering, item)
     if items is not None:
-        return [sampled(lowering, below, length) for below in items]
+        return [sampled(lowering, below, length, whole) for below in items]
     if isinstance(item, Ref):
         value = lowering.value(item)
         if value in lowering.samples:
@@ -302,8 +307,8 @@ def sampled(lowering: Lowering, item: FrontendValue, length: int = 2) -> Any:
         type_ = value.type
         assert isinstance(type_, Array)
         lengths = [length if dim.known is None else dim.known for dim in type_.dims]
-        whole = 1.0 if all(n > 1 for n in lengths) else 0.0  # a place in an array of that length
-        values = np.full(lengths, whole if np.dtype(type_.dtype).kind in "iu" else 0.5)
+        place = 1.0 if all(n > 1 for n in lengths) else 0.0  # in an array of that length
+        values = np.full(lengths, place if np.dtype(type_.dtype).kind in "iu" else 0.5)
         if type_.rank > 1:  # LAPACK may ask for a positive definite matrix
             values += np.eye(lengths[-2], lengths[-1])
         return values.astype(type_.dtype)

@@ -103,6 +103,17 @@ def test_item_takes_a_tuple_of_indices():
     assert gs.value_and_grad(items_by_tuples)(x)[0] == pytest.approx(items_by_tuples(x))
 
 
+@pytest.mark.parametrize("index", [0, -1, 3, (), (3,)])
+def test_item_of_a_number_raises_for_all_but_the_first(index):
+    def function(x):
+        try:
+            return x[0].item(index)
+        except (IndexError, ValueError):
+            return x[1]
+
+    gs.testing.check_grad(function, np.array([0.5, -1.5]))
+
+
 def test_item_of_a_tensor_is_outside_of_the_derivative():
     def f(x):
         return x.sum().item() * x[0] + x[:1].item() * x[1] + x[2].tolist() * x[2]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from gradscribe.frontend.calls import application
 from gradscribe.frontend.containers.subscripts import cut, read_item
 from gradscribe.frontend.kinds import tensors
@@ -12,6 +14,7 @@ from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import FrontendValue, Ref, Static, TupleOf
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.types import Array
+from gradscribe.primitives.registry import PRIMITIVES
 
 
 def number_of(
@@ -43,6 +46,8 @@ def item(
     """The item as a number of Python. index: integers, or a tuple of them."""
     if len(index) == 1 and isinstance(index[0], TupleOf):
         index = index[0].items
+    if index and not isinstance(array, Ref):  # which raises for all but the first
+        array = lowering.apply_primitive(node, PRIMITIVES[np.array], np.array, (array,), {})
     number = number_of(lowering, node, array, index)
     rest = index if isinstance(number, Ref) else ()
     return application.apply_method(lowering, node, number, "item", rest, {})

@@ -120,6 +120,30 @@ def test_memory_is_shared_as_in_plain_python(body: str, by: Any) -> None:
         assert seen(body, by) == seen(body, lambda function: function)
 
 
+ON_SOME_PATHS = [
+    "P['a'] = np.asarray(y) if x[0] > 1.5 else y * 1; y *= 2.0",
+    "o.a = {'k': y if x[0] > 1.5 else y * 1}; y *= 2.0",
+    "h.append(np.asarray(y) if x[0] > 1.5 else y * 1); y *= 2.0",
+    "h.append(x * 1.0)\nfor k in range(2):\n    y *= 2.0\n    h.append(y if x[0] > 1 else y * 1)",
+    "for k in range(2): h.append(x if x[0] > 1.5 else y)",
+    "h.append([np.asarray(y) if x[0] > 1.5 else y * 1, y])",
+    "h.append(y if x[0] > 1.5 else y * 1); P['a'] = y",
+    "h.append([x * 2, x]); P['a'] = x[:]",
+    "z = y if x[0] > 1.5 else y * 1; z *= 2.0\nif x[1] > 0: h.append(z)\nfor k in range(2): pass",
+]
+
+
+@pytest.mark.parametrize("by", [by_gradient, by_tangent, by_tensors])
+@pytest.mark.parametrize("body", ON_SOME_PATHS)
+def test_what_is_one_array_on_some_paths_is_shared_so_or_refused(body: str, by: Any) -> None:
+    try:
+        found = seen(body, by)
+    except gs.errors.GradscribeError as error:
+        assert not isinstance(error, gs.errors.InternalError)
+    else:
+        assert found == seen(body, lambda function: function)
+
+
 NUMBERS: dict[str, Any] = {}
 LOSSES: list[Any] = []
 

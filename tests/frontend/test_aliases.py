@@ -307,3 +307,42 @@ def given_the_items_of_what_it_was(x):
 
 def test_a_loop_lets_go_of_the_list_that_it_adds_to() -> None:
     gs.testing.check_grad(given_the_items_of_what_it_was, np.array([0.7, 1.3, -0.4]))
+
+
+def appended_by_branch(x, y):
+    held = [x * 1]
+    z = x * 3
+    for k in range(2):
+        z[0] = y[k]
+        held.append(np.asarray(z) if x[0] > 0 else z * 1)
+    return np.sum(held[0] * x + held[1] * y + held[2] * x)
+
+
+def appended_by_branch_in_a_while(x, y):
+    held = [x * 1]
+    z = x * 3
+    while len(held) < 3:
+        z += y
+        held.append(np.asarray(z) if x[0] > 0 else z * 1)
+    return np.sum(held[0] * x + held[1] * y + held[2] * x)
+
+
+def appended_by_branch_to_two(x, y):
+    held = [x * 1, x * 2]
+    z = x * 3
+    for _ in range(2):
+        z += y
+        held.append(z if x[0] > 0 else z * 1)
+    return np.sum(held[0] * x + held[1] * y + held[2] * x)
+
+
+@pytest.mark.parametrize(
+    "function", [appended_by_branch, appended_by_branch_in_a_while, appended_by_branch_to_two]
+)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_list_from_before_a_loop_holds_what_the_next_iteration_stores_to(
+    function: Any, sign: float
+) -> None:
+    x, y = sign * np.array([1.0, 2.0]), np.array([3.0, 1.0])
+    assert gs.value_and_grad(function)(x, y)[0] == function(x, y)
+    gs.testing.check_grad(function, x, y)

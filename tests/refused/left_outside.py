@@ -22,6 +22,16 @@ def item_of_a_list_in_another(x):
 
 
 @refused(
+    "`append` gives code that cannot be read what may be `y`, which it may have, too", np.ones(2)
+)
+def one_array_or_two_in_a_list(x):
+    y = x * 2
+    LOG.append(y)
+    LOG.append(np.asarray(y) if x[0] > 0 else y * 1)
+    return np.sum(y * x)
+
+
+@refused(
     "`extend`, whose code cannot be read, may use `TABLE`, which is in a container from outside",
     np.ones(2),
 )

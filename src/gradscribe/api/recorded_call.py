@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -152,11 +152,12 @@ class _Call:
     def __call__(self, values: Values, leaves: Sequence[Any]) -> Any:
         write_back = self._write_back
         given = leaves
+        fixed: Sequence[Tensor] = ()
         if self._primal.lowered.unclear:
             refuse_unclear(self._primal, leaves)
         if write_back is not None:
-            write_back.check(values)
-            given = self._before_changes(values, leaves)
+            fixed = write_back.check(values)
+            given = self._before_changes(values, leaves, fixed)
         elif self._primal.lowered.shown:
             self._primal.check_changed(values, leaves)
         new = self._record(given, leaves)
@@ -171,7 +172,7 @@ class _Call:
                 for known, existing in zip(found, self._existing, strict=True)
             ]
         if write_back is not None:
-            write_back(values, every)
+            write_back(values, every, fixed)
         return self._primal.build_result(every)
 
     def with_tangents(self, values: Values, leaves: Sequence[Any]) -> Any:
@@ -193,12 +194,15 @@ class _Call:
         results = call_with_tangents(run, items)
         return unflatten(found[0], iter(results))
 
-    def _before_changes(self, values: Values, leaves: Sequence[Any]) -> list[Any]:
+    def _before_changes(
+        self, values: Values, leaves: Sequence[Any], fixed: Sequence[Tensor]
+    ) -> list[Any]:
         """The leaves, with copies of those that the caller will find changed."""
         self._primal.check_changed(values, leaves)
         stored = set(self._stored) - self._lent
+        left = {id(tensor) for tensor in fixed}
         return [
-            _as_it_was(leaf, position in self._distinct) if position in stored else leaf
+            _as_it_was(leaf, position in self._distinct, left) if position in stored else leaf
             for position, leaf in enumerate(leaves)
         ]
 
@@ -282,10 +286,13 @@ def _refuse_moved(primal: Primal, types: Sequence[Type]) -> None:
             )
 
 
-def _as_it_was(leaf: Any, with_items: bool) -> Any:
-    """A copy of an array, or of a list that will be changed, with its items or without."""
+def _as_it_was(leaf: Any, with_items: bool, left: Collection[int]) -> Any:
+    """A copy of an array, or of a list that will be changed, with its items or without. left: what
+    will not be changed, by identity."""
+    if id(leaf) in left:
+        return leaf
     if isinstance(leaf, (list, tuple)):
-        return type(leaf)(_as_it_was(item, True) if with_items else item for item in leaf)
+        return type(leaf)(_as_it_was(item, True, left) if with_items else item for item in leaf)
     return as_it_was(leaf) if isinstance(leaf, Tensor) else copied(leaf)
 
 

@@ -75,7 +75,7 @@ class StoredOutside:
     def store(self, values: Values, target: Target, new: Sequence[Any]) -> None:
         """Store what is new. values: those of the call. target: what was called."""
         values = self._with_copies(values, target)
-        self._write_back.check(values)
+        fixed = self._write_back.check(values)
         layout = self._primal.layout
         given = layout.leaves(values)
         leaves = [
@@ -92,7 +92,7 @@ class StoredOutside:
             for item, existing in zip(found, self._existing, strict=True)
         ]
         with no_grad():
-            self._write_back(values, every)
+            self._write_back(values, every, fixed)
 
     def _find_touched(self) -> set[int]:
         """The parameters whose arguments are stored to, or elsewhere."""

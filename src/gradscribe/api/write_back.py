@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.frontend.interface import NEW, ContainerChange
 from gradscribe.ir.trees import Node, Tree, count_leaves, flatten
 from gradscribe.runtime.graph.grad_mode import grad_enabled
-from gradscribe.runtime.tensors.inplace import refuse_leaf, refuse_store, take_over
+from gradscribe.runtime.tensors.inplace import is_fixed, refuse_leaf, refuse_store, take_over
 from gradscribe.runtime.tensors.tensor import Tensor
 
 
@@ -70,28 +70,33 @@ class WriteBack:
         start += sum(count_leaves(c.tree) for c in lowered.attributes)
         self._of_containers = _Containers(primal, start, builds) if lowered.containers else None
 
-    def check(self, values: Values) -> None:
-        """Refuse, before the call, what cannot be changed."""
+    def check(self, values: Values) -> list[Tensor]:
+        """Refuse, before the call, what cannot be changed; the Tensors that may not be, for they
+        are leaves of the graph, but may be left as they are on the path that is taken."""
+        fixed: list[Tensor] = []
         for target, of_items in zip(self._targets(values), self._of_items, strict=True):
             for tensor in flatten(target)[1] if of_items else [target]:
                 if isinstance(tensor, Tensor):
-                    if grad_enabled():
-                        refuse_leaf(tensor)
+                    if grad_enabled() and is_fixed(tensor):
+                        fixed.append(tensor)
                     refuse_store(tensor)
         if self._changes_twice:
             raise AliasingError(
                 f"`{self._name}` changes a list and items of it", "pass the items as a tuple"
             )
+        return fixed
 
-    def __call__(self, values: Values, leaves: Sequence[Any]) -> None:
+    def __call__(self, values: Values, leaves: Sequence[Any], fixed: Sequence[Tensor]) -> None:
         """Store what the changed objects hold in the end, which is found among all leaves of the
-        result and the changes."""
+        result and the changes. fixed: what must be as it was."""
         owners = self._attributes.owners(values) if self._attributes is not None else ()
         made: dict[int, Any] = dict(zip(self._known, self._known_in(values), strict=True))
+        contents = [build(leaves[where], made) for build, where in self._steps]
+        if fixed:
+            self._refuse_changed(values, contents, fixed)
         if self._of_containers is not None:
             self._of_containers(values, leaves, made)
         targets = self._targets(values)
-        contents = [build(leaves[where], made) for build, where in self._steps]
         for target, held in zip(targets, contents, strict=True):
             if isinstance(target, np.ndarray) and isinstance(held, Tensor) and held.requires_grad:
                 raise UnsupportedError(
@@ -99,10 +104,23 @@ class WriteBack:
                     "keeps no derivative",
                     "make the array a Tensor, or return what is to be kept",
                 )
+        left = {id(tensor) for tensor in fixed}
         for target, of_items, held in zip(targets, self._of_items, contents, strict=True):
-            (_store_items if of_items else _store)(target, held)
+            if of_items:
+                _store_items(target, held, left)
+            elif id(target) not in left:
+                _store(target, held)
         if self._attributes is not None:
             self._attributes(owners, leaves, made)
+
+    def _refuse_changed(
+        self, values: Values, contents: Sequence[Any], fixed: Sequence[Tensor]
+    ) -> None:
+        for target, held in zip(self._targets(values), contents, strict=True):
+            for tensor, left in zip(flatten(target)[1], flatten(held)[1], strict=True):
+                is_one = any(tensor is one for one in fixed)
+                if is_one and not np.array_equal(tensor.array, left.array, equal_nan=True):
+                    refuse_leaf(tensor)
 
 
 def _contents(tree: Tree) -> Tree:
@@ -176,12 +194,12 @@ def _items_at_the_end(owner: Any, change: ContainerChange, new: Any) -> list[Any
     return [next(rest) if former is NEW else owner[former] for former in change.kept]
 
 
-def _store_items(target: Any, contents: Any) -> None:
-    """Store what the items of a list hold at the end, in those items."""
+def _store_items(target: Any, contents: Any, left: Collection[int]) -> None:
+    """Store what the items of a list hold at the end, in those items; not in what is left."""
     if isinstance(target, (list, tuple)) and isinstance(target[0], _CHANGEABLE):
         for item, below in zip(target, contents, strict=True):
-            _store_items(item, below)
-    else:
+            _store_items(item, below, left)
+    elif id(target) not in left:
         _store(target, contents)
 
 

@@ -177,16 +177,34 @@ def effects_of(
     stored = tuple(c.leaf for c in changes if c.leaf is not None)
     distinct = tuple(leaf for memory, leaf in known.items() if memory in lowering.changes.distinct)
     unclear = tuple(_unclear(lowering, given, parameters))
-    origins = tuple(_origins(items, known))
+    given_away = _arguments_given_away(lowering, known)
+    whole = enumerate(zip(items, _origins(items, known), strict=True))
+    origins = tuple(
+        None if n >= results and _identity(item) in given_away else origin
+        for n, (item, origin) in whole
+    )
     found = tuple(changes), tuple(of_objects), tuple(c.change for c in containers)
-    own = tuple(_origins(items[results:], known))
+    rest = {memory: n for memory, n in known.items() if memory not in given_away}
+    own = tuple(_origins(items[results:], rest))
+    own = tuple(
+        None if _identity(item) in given_away else origin
+        for item, origin in zip(items[results:], own, strict=True)
+    )
     new = [item for item, origin in zip(items[results:], own, strict=True) if origin is None]
     shared = set() if lowering.has_tensors else _shared(new) | _held_by_lists(lowering, given)
+    _refuse_kept_arguments(lowering, items[results:], own)
     left = [
         _itself(lowering, value, item, shared) if origin is None else value
         for value, item, origin in zip(leaves, items[results:], own, strict=True)
     ]
     return Effects(*found, tuple(left), origins, stored, distinct, unclear, own)
+
+
+def _arguments_given_away(lowering: Lowering, known: Iterable[object]) -> set[object]:
+    """The arguments that unread code has, as copies: what is left of them outside is these. (With
+    Tensors, and of what is outside already, it is that itself.)"""
+    kept = {} if lowering.has_tensors else kept_memory.handle(lowering, ())
+    return {one for one in known if one in kept and one not in lowering.outside.entered}
 
 
 def _bases(items: Sequence[FrontendValue | None], known: Collection[object]) -> Iterator[Ref]:
@@ -215,6 +233,18 @@ def _held_by_lists(lowering: Lowering, given: Sequence[Given]) -> set[Storage]:
         if any(may_overlap(kept, one) for one in held):
             _refuse_kept(lowering)
     return held
+
+
+def _refuse_kept_arguments(
+    lowering: Lowering, left: Iterable[FrontendValue | None], origins: Iterable[object]
+) -> None:
+    """Refuse to leave an array outside that was given, where unread code may have it under another
+    name."""
+    pairs = zip(left, origins, strict=True)
+    arrays = [i.storage for i, origin in pairs if origin is not None and isinstance(i, Ref)]
+    for kept in kept_memory.handle(lowering, ()) if arrays else ():
+        if any(one is not kept and may_overlap(kept, one) for one in arrays):
+            _refuse_kept(lowering)
 
 
 def _refuse_kept(lowering: Lowering) -> NoReturn:

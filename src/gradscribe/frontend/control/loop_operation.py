@@ -21,7 +21,7 @@ from gradscribe.frontend.joins.carried import Carried
 from gradscribe.frontend.joins.merged_lengths import matched_lengths
 from gradscribe.frontend.joins.splitting import split_expression
 from gradscribe.frontend.kinds import presence, tensors
-from gradscribe.frontend.memory import kept_memory, kept_variables
+from gradscribe.frontend.memory import aliasing, kept_memory, kept_variables
 from gradscribe.frontend.opaque import lent_containers
 from gradscribe.frontend.state.definitions import NotYetKnownError
 from gradscribe.frontend.state.frame import NOT_BROKEN, NOT_CONTINUED, NOT_RETURNED, RAISED
@@ -33,6 +33,7 @@ from gradscribe.frontend.values.iterations import Iteration
 from gradscribe.frontend.values.values import Cell, Either, FrontendValue, Static, Storage, Unbound
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Block, LoopShape, Operation, Value
+from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.ir.types import Type
 from gradscribe.primitives.conditions import bounds_of
 
@@ -247,6 +248,17 @@ def _is_changed(lowering: Lowering, before: State) -> bool:
     )
 
 
+def _lists(state: State) -> dict[Storage, tuple[Any, ...]]:
+    """What is known of the lists that there are before an iteration: what they hold of what there
+    is, and how."""
+    there = state.contents.keys()
+    return {
+        storage: (storage.holds & there, storage.levels, storage.read_only, storage.kept)
+        for storage, held in state.contents.items()
+        if isinstance(held, Value) and isinstance(held.type, SequenceType)
+    }
+
+
 class _Attempt:
     """One try at lowering the body under the present types of the carried values.
 
@@ -270,6 +282,7 @@ class _Attempt:
         self.parameters = carried.bind()
         facts = lowering.builder.facts
         calls, variables = lowering.kept.calls, kept_variables.count(lowering)
+        lists = _lists(at_entry)
         operations: list[Operation] = []
         lowering.loops.iterations.append(LoopIteration(Storage().serial, operations))
         try:
@@ -278,6 +291,8 @@ class _Attempt:
                 lowering.leave(at_entry)
             again = kept_memory.has_met(lowering, at_entry, calls)
             again |= kept_variables.count(lowering) > variables
+            again |= _lists(at_entry) != lists
+            aliasing.refuse_kept_again(lowering, node, at_entry, calls)
             self.settled = carried.settle(operations) and not again
         finally:
             lowering.loops.iterations.pop()

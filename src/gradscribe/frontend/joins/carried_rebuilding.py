@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from gradscribe.frontend.kinds.trees import Shape, assembled, step_to
 from gradscribe.frontend.memory.carried_parts import is_carried, parts_of
@@ -12,6 +13,7 @@ from gradscribe.frontend.memory.reach import is_kept, is_read_only
 from gradscribe.frontend.state.carried_entry import Entry, Part, Path, leaf_name
 from gradscribe.frontend.state.knowledge import State
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.families import Family
 from gradscribe.frontend.values.values import (
     Cell,
     DictRef,
@@ -27,10 +29,11 @@ from gradscribe.ir.core import Value
 
 
 @dataclass(frozen=True, eq=False)
-class Rebuilding:
-    """All that one region begins with, or that follows a loop: a family of storages (see
-    `Storage`). after: the state at the end of an iteration."""
+class Rebuilding(Family):
+    """All that one region begins with, or that follows a loop. after: the state at the end of an
+    iteration."""
 
+    of_loop: ClassVar[bool] = True
     lowering: Lowering
     after: State
 

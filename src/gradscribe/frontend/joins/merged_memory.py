@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from gradscribe.frontend.memory.reach import is_kept, is_read_only
 from gradscribe.frontend.state.knowledge import State
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.families import Family
 from gradscribe.frontend.values.values import (
     DictRef,
     FrontendValue,
@@ -35,8 +36,8 @@ class Memory:
     kept: bool
 
 
-class Memories:
-    """The memories of all values that one branch merges: a family of storages (see `Storage`)."""
+class Memories(Family):
+    """The memories of all values that one branch merges."""
 
     def __init__(self, lowering: Lowering, before: State) -> None:
         self._lowering = lowering

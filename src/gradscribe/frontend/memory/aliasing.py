@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -12,6 +12,7 @@ from gradscribe.errors import AliasingError
 from gradscribe.frontend.memory import places, sharing
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.state import wording
+from gradscribe.frontend.state.knowledge import State
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     DictRef,
@@ -77,6 +78,64 @@ def check_store(
                 kind = _KINDS[type(lowering.contents[storage])]
                 if not (memory and _is_checked(lowering, node, storage, other, (stored, name))):
                     refuse_store(lowering, node, stored, name, kind)
+    if memory:
+        for other in _kept_besides(lowering, storage):
+            name = other.name or "what unread code may have kept"
+            stored = _name_of(lowering, node, storage)
+            if not _is_checked(lowering, node, storage, other, (stored, name)):
+                refuse_store(lowering, node, stored, name)
+
+
+def refuse_kept_again(lowering: Lowering, node: Any, before: State, calls: int) -> None:
+    """At the end of an iteration: refuse one that has given unread code what may share memory with
+    what there was before, under another name: the next one may give it that again, or store to it.
+
+    before: the state at its beginning. calls: how many calls of unread code there were then.
+    """
+    for given, handle in lowering.kept.handles.items():
+        is_new = handle.call > calls and given not in before.contents
+        if is_new and not _is_carried(given) and not handle.is_found:
+            for storage in before.contents:
+                if may_overlap(storage, given):
+                    _refuse_kept(lowering, node, "an iteration", storage)
+
+
+def refuse_kept_twice(
+    lowering: Lowering, node: Any, name: str, given: Iterable[Storage], kept: Container[Storage]
+) -> None:
+    """Refuse to give unread code what may share memory with what it has, for it has two arrays
+    then. given: that, which it may keep; kept: all that it may have."""
+    for storage in given:
+        for other in _kept_besides(lowering, storage):
+            if other in kept:
+                _refuse_kept(lowering, node, wording.quoted(name), other)
+
+
+def _kept_besides(lowering: Lowering, storage: Storage) -> Iterator[Storage]:
+    """What unread code has that may share memory with this, for which it has another handle, or
+    none. (What a loop carries has the handle of what it is.)"""
+    handles = lowering.kept.handles
+    if _is_carried(storage) or (storage in handles and handles[storage].is_found):
+        return
+    for other, handle in handles.items():
+        is_there = isinstance(lowering.contents.get(other), Value)
+        is_other = other is not storage and not _is_carried(other) and not handle.is_found
+        if is_there and is_other and may_overlap(storage, other):
+            yield other
+
+
+def _is_carried(storage: Storage) -> bool:
+    return storage.family is not None and storage.family.of_loop
+
+
+def _refuse_kept(lowering: Lowering, node: Any, who: str, other: Storage) -> NoReturn:
+    lowering.unsupported(
+        node,
+        f"{who} gives code that cannot be read what may be {wording.quoted(other.name, 'an array')}"
+        ", which it may have, too",
+        "give it a copy (`.copy()`), or a view on every path",
+        AliasingError,
+    )
 
 
 def _is_checked(
@@ -134,7 +193,7 @@ def refuse_overlap(lowering: Lowering, node: Any) -> NoReturn:
 
 def _live(lowering: Lowering) -> Iterator[tuple[str, FrontendValue]]:
     """What may be read after the current statement: names, what loops run over, the attributes
-    of objects from outside that were stored, and the containers that unread code has."""
+    of objects from outside that were stored, containers from outside, and what unread code has."""
     for frame in lowering.frames:
         for name, bound in frame.names.items():
             if frame.is_read_later(name, innermost=frame is lowering.frame):
@@ -149,6 +208,13 @@ def _live(lowering: Lowering) -> Iterator[tuple[str, FrontendValue]]:
             yield ref.name, ListRef(storage)
     for cell in lowering.outside.fields.values():
         yield cell.name, DictRef(cell)
+    for opened in lowering.outside.opened.values():
+        yield getattr(getattr(opened, "storage", None), "name", "") or "what is outside", opened
+    if lowering.has_tensors:  # other arguments than these are copies
+        for storage, contents in lowering.outside.given.items():
+            if isinstance(contents, (tuple, dict)) and storage in lowering.contents:
+                given = DictRef(storage) if isinstance(contents, dict) else ListRef(storage)
+                yield storage.name or "an argument", given
     for held in lowering.outside.captured.values():  # the caller may read it
         yield getattr(getattr(held, "storage", None), "name", "") or "a variable from outside", held
     if lowering.nesting.enclosed is not None:  # its caller reads what it leaves in them

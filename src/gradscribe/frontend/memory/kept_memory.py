@@ -222,8 +222,14 @@ def has_met(lowering: Lowering, before: State, calls: int) -> bool:
 
 
 def handled(lowering: Lowering, state: State) -> list[Storage]:
-    """What there is in a state of the memory that has a handle."""
-    return [storage for storage in lowering.kept.handles if storage in state.contents]
+    """What there is in a state, on every path to it, of the memory that has a handle."""
+    there = [storage for storage in lowering.kept.handles if storage in state.contents]
+    return [
+        storage
+        for storage in there
+        if isinstance(held := state.contents[storage], Value)
+        and not may_be_undefined(lowering, held)
+    ]
 
 
 def handle(lowering: Lowering, given: Collection[Storage]) -> dict[Storage, Handle]:

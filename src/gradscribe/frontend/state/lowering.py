@@ -41,6 +41,7 @@ from gradscribe.frontend.state.lasting import Lasting
 from gradscribe.frontend.state.numbering import Numbering
 from gradscribe.frontend.state.package import Package
 from gradscribe.frontend.state.trial import Trial
+from gradscribe.frontend.values.families import Family
 from gradscribe.frontend.values.values import (
     Cell,
     Either,
@@ -317,7 +318,7 @@ class Lowering(EntryMethods):
         self,
         value: Value,
         overlaps: frozenset[Storage] = frozenset(),
-        family: object = None,
+        family: Family | None = None,
         tokens: frozenset[int] = frozenset(),
     ) -> FrontendValue:
         """The frontend value for a new IR value (see `Storage` for what it may share)."""
@@ -343,7 +344,7 @@ class Lowering(EntryMethods):
         self,
         value: Value,
         overlaps: frozenset[Storage] = frozenset(),
-        family: object = None,
+        family: Family | None = None,
         tokens: frozenset[int] = frozenset(),
     ) -> Storage:
         storage = Storage(value.name, overlaps, family, tokens)

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 
 from gradscribe.frontend.interface import AccessPath
+from gradscribe.frontend.values.families import Family
 from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.statics import CONSTANTS, same_static
 from gradscribe.ir.types import Opaque, Scalar, Undefined
@@ -66,8 +67,7 @@ class Storage:
     """A piece of memory.
 
     overlaps: other storages that may be (part of) the same memory. holds: of a list, the storages
-    of the very objects that it holds (besides the items that are known one by one). family:
-    storages of one family (what a loop carries) are disjoint, unless they share a token. levels: of
+    of the very objects that it holds (besides the items that are known one by one). levels: of
     a list (of lists …), in how many levels of it no object is twice, for certain. read_only:
     whether it cannot be stored to; of a list, whether it may hold what cannot be. kept: whether
     code that cannot be read may have kept it, under another name (see `kept_memory`). part_of: of a
@@ -79,7 +79,7 @@ class Storage:
 
     name: str = ""
     overlaps: frozenset[Storage] = frozenset()
-    family: object = None
+    family: Family | None = None
     tokens: frozenset[int] = frozenset()
     holds: frozenset[Storage] = frozenset()
     levels: int = 0

@@ -180,6 +180,15 @@ def preserved_versions(tensors: Tensor | Sequence[Tensor]) -> Iterator[None]:
             counter[0] = version
 
 
+def is_fixed(target: Tensor) -> bool:
+    """Whether `refuse_leaf` raises an error."""
+    try:
+        refuse_leaf(target)
+    except RuntimeError:
+        return True
+    return False
+
+
 def refuse_leaf(target: Tensor, *, of_view: bool = False) -> None:
     """Raise the error for a recorded in-place operation on a leaf that requires gradients, on a
     view of one, or on a view that does not allow it.

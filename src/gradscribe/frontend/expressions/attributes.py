@@ -23,6 +23,7 @@ from gradscribe.frontend.kinds import known_sets, number_classes, presence, tens
 from gradscribe.frontend.kinds.raised import as_python
 from gradscribe.frontend.memory import outside
 from gradscribe.frontend.memory.iterators import turn
+from gradscribe.frontend.memory.outside_kinds import is_settled
 from gradscribe.frontend.objects import object_attributes, object_stores
 from gradscribe.frontend.opaque import foreign, unknown, weak_references
 from gradscribe.frontend.state import dependencies, wording
@@ -47,7 +48,7 @@ from gradscribe.frontend.values.values import (
     is_number,
 )
 from gradscribe.ir.core import Method, Value
-from gradscribe.ir.probing import gives, in_class
+from gradscribe.ir.probing import gives, in_class, probe
 from gradscribe.ir.types import Array, Opaque, Scalar, is_complex
 from gradscribe.primitives.contract_kinds import HOLDS
 from gradscribe.primitives.registry import DISTRIBUTIONS, METHODS, PRIMITIVES
@@ -135,10 +136,10 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> F
         lowering.raises(node, AttributeError(what), what, wording.near(name, dir(owner)))
     if object_stores.is_stored(lowering, owner, name):
         return object_attributes.read(lowering, node, ObjectRef(owner, AccessPath(owner)), name)
-    if isinstance(owner, (enum.Enum, str, bytes)) and not dependencies.is_library(type(owner)):
-        found = inspect.getattr_static(owner, name)
-        if not hasattr(type(found), "__get__"):
-            return outside.external(lowering, found, AccessPath(owner).attribute(name), name)
+    if not (isinstance(owner, dependencies.HOLDERS) or dependencies.is_library(owner)):
+        found = _of_users_object(lowering, node, owner, name)
+        if found is not None:
+            return found
     value = getattr(owner, name)
     is_fixed = not isinstance(owner, dependencies.HOLDERS) or dependencies.is_library(owner)
     if isinstance(owner, type) and (not is_fixed or owner in dependencies.LOCAL_CLASSES):
@@ -154,8 +155,28 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> F
             dependencies.depend(lowering, path, value, "equality")
     is_own = callable(value) and type(owner) in DISTRIBUTIONS and name in vars(owner)
     if is_fixed and not is_own:
-        return Static(value)
+        if isinstance(owner, dependencies.HOLDERS) or is_settled(value):
+            return Static(value)
     return outside.external(lowering, value, path, name)
+
+
+def _of_users_object(lowering: Lowering, node: Any, owner: Any, name: str) -> FrontendValue | None:
+    """What a member of an enumeration, a string of a class of the user's, a decorated function, …
+    holds itself, or has of its class; None of what a library's class has."""
+    kind, own = in_class(type(owner), name), probe(owner, "__dict__") or {}
+    is_of_member = name in ("name", "value") and kind is vars(enum.Enum)[name]
+    held = f"_{name}_" if is_of_member else name
+    if held in own:
+        path = AccessPath(own).item(held)  # the member itself may be an integer
+        if not (is_of_member and is_settled(own[held])):
+            return outside.external(lowering, own[held], path, name)
+        dependencies.depend(lowering, path, own[held])
+        return Static(own[held])
+    holder = next((base for base in type(owner).__mro__ if name in vars(base)), object)
+    is_field_of_c = isinstance(in_class(type(kind), "__set__"), types.WrapperDescriptorType)
+    if dependencies.is_library(holder) or (is_field_of_c and not isinstance(kind, property)):
+        return None
+    return class_attributes.of_class(lowering, node, Static(owner), type(owner), name)
 
 
 _CHANGING = (abc.MutableMapping, abc.MutableSequence, abc.MutableSet)

@@ -26,6 +26,7 @@ from gradscribe.frontend.memory.outside_kinds import (
     is_constant,
     is_input,
     is_of_scipy,
+    is_settled,
     is_transformed,
 )
 from gradscribe.frontend.state.dependencies import depend, depend_on_names, resolve
@@ -69,8 +70,9 @@ def external(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Fro
     is_known = path.place in lowering.outside.known or type(value) in CONSTANTS
     is_known = is_known or value is None or value is Ellipsis
     if is_known or isinstance(value, (str, bytes, bool, slice, np.dtype)):
-        is_derived = isinstance(value, (str, bytes)) and type(value) not in (str, bytes)
-        depend(lowering, path, value, "identity" if is_derived else "equality")
+        is_one = isinstance(value, (str, bytes)) and type(value) not in (str, bytes)
+        is_one = is_one or (isinstance(value, slice) and not is_settled(value))
+        depend(lowering, path, value, "identity" if is_one else "equality")
         return Static(value)
     if isinstance(value, collections.deque):
         _refuse_redefined(lowering, value, name)

@@ -14,8 +14,9 @@ import numpy as np
 
 from gradscribe.frontend.values.values import PLAIN_NUMBERS
 from gradscribe.ir.generators import RandomGenerator
-from gradscribe.ir.probing import has, is_dataclass, module_of_class, probe, redefined
+from gradscribe.ir.probing import has, is_a, is_dataclass, module_of_class, probe, redefined
 from gradscribe.ir.trees import flatten
+from gradscribe.primitives.contracts import is_immutable
 
 RESOLVED = (
     types.FunctionType,
@@ -44,6 +45,21 @@ def is_constant(value: Any) -> bool:
     if isinstance(value, (set, frozenset, tuple)):
         return all(map(is_constant, value))
     return value is None or isinstance(value, (*BY_VALUE, int, float, complex))
+
+
+def is_settled(value: Any) -> bool:
+    """Whether an object, and what it holds, stays what it is: a constant, a function, a method."""
+    if isinstance(value, (tuple, frozenset)):
+        return all(map(is_settled, value))
+    if isinstance(value, slice):
+        return all(map(is_settled, (value.start, value.stop, value.step)))
+    return value is Ellipsis or is_immutable(type(value)) or is_a(value, _CODE)
+
+
+_CODE = (
+    *(*RESOLVED, *CALLABLES, types.CodeType, types.MethodType, types.MethodWrapperType),
+    *(types.MethodDescriptorType, types.WrapperDescriptorType, types.GenericAlias),
+)
 
 
 def is_transformed(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import types
 from collections.abc import Iterator
@@ -32,8 +33,15 @@ MISSING: Any = object()
 
 
 def is_property(kind: Any) -> TypeGuard[property]:
-    """Whether this is a property, and no object of a class with a `__get__` of its own."""
+    """Whether this is a property, that of an enumeration included, and no object of a class with a
+    `__get__` of its own."""
+    if type(kind) in _OF_ENUMERATIONS:
+        return kind.fget is not None
     return isinstance(kind, property) and in_class(type(kind), "__get__") is property.__get__
+
+
+_OF_ENUMERATIONS = (types.DynamicClassAttribute, probe(enum, "property"))
+"""Classes of properties whose name a member may have, too: `value` is one."""
 
 
 def is_data_descriptor(kind: Any) -> bool:
@@ -184,7 +192,9 @@ def depend_on_class(lowering: Lowering, cls: type, name: str, kind: Any) -> None
     if not dependencies.is_library(cls):
         if name in lowering.outside.renewed:
             outside.refuse_changed(lowering, name)
-        dependencies.depend(lowering, AccessPath(cls).attribute(name), kind)
+        is_hidden = type(kind) in _OF_ENUMERATIONS  # the class has a member of that name, or none
+        path = _place_in_class(cls, name) if is_hidden else AccessPath(cls).attribute(name)
+        dependencies.depend(lowering, path, kind)
 
 
 def method(lowering: Lowering, owner: FrontendValue, name: str) -> BoundMethod | None:

@@ -3,6 +3,7 @@ call: stores of the function itself and of the user between calls are seen."""
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import functools
 import types
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe.errors import UnsupportedError
 
 X = np.array([1.0, 2.0])
 
@@ -219,6 +221,37 @@ def test_a_method_that_is_replaced(f: Any, cls: Any, name: str, other: Any) -> N
 
 
 @program
+def metadata_of_a_field() -> Program:
+    held, given = [1.0], {"unit": "m"}
+
+    @dataclasses.dataclass
+    class Held:
+        n: float = dataclasses.field(default=2.0, metadata={"held": held})
+        m: float = dataclasses.field(default=2.0, metadata=given)
+
+    def f(x: Any) -> Any:
+        first, second = dataclasses.fields(Held)
+        factor = 2.0 if second.metadata["unit"] == "m" else 3.0
+        return x[0] * len(first.metadata["held"]) * factor * len(second.metadata)
+
+    def change() -> None:
+        held.append(1.0)
+        given.update(unit="s", name="time")
+
+    return f, change
+
+
+@program
+def default_of_a_field() -> Program:
+    @dataclasses.dataclass
+    class Held:
+        n: float = 2.0
+
+    field: Any = dataclasses.fields(Held)[0]
+    return lambda x: x[0] * dataclasses.fields(Held)[0].default, setting(field, "default", 5.0)
+
+
+@program
 def part_of_a_slice() -> Program:
     held = [1.0]
     part: Any = slice(held, None)
@@ -279,6 +312,21 @@ def test_stores_of_the_function_are_seen(number: int) -> None:
     gradient = gs.value_and_grad(compiled, compile=True)
     for _ in range(3):
         assert gradient(X)[0] == plain(X)
+
+
+def test_a_dict_that_is_changed_and_read_by_way_of_metadata() -> None:
+    given = {"unit": "m"}
+
+    @dataclasses.dataclass
+    class Held:
+        n: float = dataclasses.field(default=2.0, metadata=given)
+
+    def f(x: Any) -> Any:
+        given["unit"] = "s"
+        return x[0] * (2.0 if dataclasses.fields(Held)[0].metadata["unit"] == "m" else 3.0)
+
+    with pytest.raises(UnsupportedError, match="`metadata` from outside is both read and changed"):
+        gs.grad(f, compile=True)(X)
 
 
 def test_values_that_stay_what_they_are_are_constants() -> None:

@@ -15,7 +15,7 @@ from gradscribe.frontend.joins.branches import raise_here
 from gradscribe.frontend.kinds import number_classes, presence, ranges, tensors
 from gradscribe.frontend.kinds.raised import as_python
 from gradscribe.frontend.kinds.static_values import stands_for
-from gradscribe.frontend.memory import outside, places, sequences
+from gradscribe.frontend.memory import outside, places, read_only_mappings, sequences
 from gradscribe.frontend.memory.aliasing import changing_items
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.definitions import NotYetKnownError
@@ -91,6 +91,7 @@ def read_item(
     ):
         return unknown.emit(lowering, operator.getitem, (owner, index), {}, Opaque())
     if isinstance(owner, ObjectRef) and isinstance(index, Static):
+        read_only_mappings.note_read(lowering, owner.target, owner.name)
         return outside.item_of_object(lowering, node, owner, index.value)
     place = index_argument(index)
     if stands_for(owner, type):

@@ -21,7 +21,7 @@ from gradscribe.frontend.expressions import exception_attributes
 from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.kinds import known_sets, number_classes, presence, tensors
 from gradscribe.frontend.kinds.raised import as_python
-from gradscribe.frontend.memory import outside
+from gradscribe.frontend.memory import outside, read_only_mappings
 from gradscribe.frontend.memory.iterators import turn
 from gradscribe.frontend.memory.outside_kinds import is_settled
 from gradscribe.frontend.objects import object_attributes, object_stores
@@ -51,6 +51,7 @@ from gradscribe.ir.core import Method, Value
 from gradscribe.ir.probing import gives, in_class, probe
 from gradscribe.ir.types import Array, Opaque, Scalar, is_complex
 from gradscribe.primitives.contract_kinds import HOLDS
+from gradscribe.primitives.contracts import is_immutable
 from gradscribe.primitives.registry import DISTRIBUTIONS, METHODS, PRIMITIVES
 from gradscribe.primitives.users_code import is_computed_in_c
 
@@ -155,9 +156,20 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> F
             dependencies.depend(lowering, path, value, "equality")
     is_own = callable(value) and type(owner) in DISTRIBUTIONS and name in vars(owner)
     if is_fixed and not is_own:
-        if isinstance(owner, dependencies.HOLDERS) or is_settled(value):
+        is_holder = isinstance(owner, dependencies.HOLDERS)
+        if is_holder or _stays(lowering, owner, name, value, path):
             return Static(value)
     return outside.external(lowering, value, path, name)
+
+
+def _stays(lowering: Lowering, owner: Any, name: str, value: Any, path: AccessPath) -> bool:
+    """Whether what a known object has under a name stays what it is; of what is in a slot, or in
+    a read-only mapping, that is made a condition of each call."""
+    kind = in_class(type(owner), name)
+    is_slot = isinstance(kind, types.MemberDescriptorType) and gives(kind.__objclass__, "__slots__")
+    if is_slot and not is_immutable(type(owner)):  # the default of a field, say
+        dependencies.depend(lowering, path, value)
+    return is_settled(value) or read_only_mappings.is_known(lowering, value, path, name)
 
 
 def _of_users_object(lowering: Lowering, node: Any, owner: Any, name: str) -> FrontendValue | None:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import gast
 
 from gradscribe.errors import AliasingError
-from gradscribe.frontend.memory import places, sharing
+from gradscribe.frontend.memory import places, read_only_mappings, sharing
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.state import wording
 from gradscribe.frontend.state.knowledge import State
@@ -48,6 +48,7 @@ def may_tell_apart(lowering: Lowering, error: Exception) -> bool:
 def changing_items(lowering: Lowering, node: Any, container: Storage) -> Iterator[None]:
     """Around whatever gives a list or dict other items (or the same in another order), or an
     attribute another value."""
+    read_only_mappings.refuse_change(lowering, container)
     check_store(lowering, node, container, memory=False)
     with places.changing(lowering, container, items=True):
         yield

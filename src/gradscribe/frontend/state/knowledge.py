@@ -92,9 +92,9 @@ class Outside:
     with the paths to each.
     opened, grown: containers from outside whose items are known, and those to which items are only
     added, by identity; exposed: objects that unread code may change; read: those among the
-    captures. containers: where those are found whose items are known, and those for which a list
-    stands of what is added to them. as_objects: whether containers are taken as the objects that
-    they are, not as inputs.
+    captures; read_through: dicts that read-only mappings show. containers: where those are found
+    whose items are known, and those for which a list stands of what is added to them. as_objects:
+    whether containers are taken as the objects that they are, not as inputs.
     found: the captures, by identity; memory: the arrays, lists and dicts among them, by storage.
     only_grown: of the objects among them, whether they are but added to.
     originals: the leaves that arrays and lists among them are; placed: of those that the program
@@ -107,11 +107,10 @@ class Outside:
     any, if renews_any; seen: the arrays that they find; hidden: how many calls there were of code
     that may change anything outside; tainted: the latest such call, if it, or one before, was given
     what may vary; linked: the values that depend on such a call for no other reason.
-    dependencies: what was resolved, and must be the same at each call.
-    leaves: the inputs. integers: those that are lists of integers, with their numbers among the
-    leaves. numbers: the numbers among the captures, with the places of their paths; known: the
-    places of those that the function is lowered for. constants: the inputs that are of no Tensors,
-    by which nobody differentiates.
+    dependencies: what was resolved, and must be the same at each call. leaves: the inputs.
+    integers: those that are lists of integers, with their numbers among the leaves. numbers: the
+    numbers among the captures, with the places of their paths; known: the places of those that the
+    function is lowered for. constants: the inputs of no Tensors, by which nobody differentiates.
     """
 
     captures: list[tuple[Capture, Parameter]] = field(default_factory=list)
@@ -149,6 +148,7 @@ class Outside:
     tainted: Value | None = None
     linked: set[Value] = field(default_factory=set)
     read: set[int] = field(default_factory=set)
+    read_through: set[int] = field(default_factory=set)
     containers: dict[Storage, ObjectRef] = field(default_factory=dict)
     as_objects: bool = False
     dependencies: dict[Any, Dependency] = field(default_factory=dict)

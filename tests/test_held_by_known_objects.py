@@ -1,12 +1,15 @@
 """What members of enumerations, fields, slices and other known objects hold is what it is at each
-call: stores of the function itself and of the user between calls are seen."""
+call: stores of the function itself, of C and of the user between calls are seen."""
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import enum
 import functools
+import struct
 import types
+import typing
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -217,6 +220,33 @@ def test_a_method_that_is_replaced(f: Any, cls: Any, name: str, other: Any) -> N
     assert gradient(X)[0] == f(X)
 
 
+# -- defaults --------------------------------------------------------------------------------------
+
+
+@program
+def array_that_is_a_default() -> Program:
+    given = np.ones(3)
+
+    class Point(typing.NamedTuple):
+        a: float
+        w: Any = given
+
+    return lambda x: x[0] * Point(1.0).w[1], lambda: given.fill(9.0)
+
+
+@program
+def list_that_is_a_default() -> Program:
+    given = [1.0]
+    pair = collections.namedtuple("pair", "a b", defaults=[given])
+    return lambda x: x[0] * len(pair(1.0).b), lambda: given.append(1.0)
+
+
+@program
+def defaults_of_a_namedtuple() -> Program:
+    pair = collections.namedtuple("pair", "a b", defaults=[2.0])
+    return lambda x: x[0] * pair(1.0).b, setting(pair.__new__, "__defaults__", (7.0, 9.0))
+
+
 # -- other known objects ---------------------------------------------------------------------------
 
 
@@ -285,11 +315,18 @@ def test_what_is_changed_between_calls(name: str) -> None:
     np.testing.assert_array_equal(gradient(X)[1], gs.grad(f, compile=False)(X))
 
 
-# -- stores of the function itself -----------------------------------------------------------------
+# -- stores of the function itself, and of C -------------------------------------------------------
 
 
 def _storing() -> Iterator[Any]:
     held, arrays = members(A=[1.0], C=types.SimpleNamespace(k=2.0)), members(B=np.ones(2))
+    given = np.ones(2)
+
+    class Point(typing.NamedTuple):
+        a: float
+        w: Any = given
+
+    pair = collections.namedtuple("pair", "a b", defaults=[[1.0]])
 
     def to_a_list(x: Any) -> Any:
         held.A.value.append(1.0)
@@ -303,10 +340,18 @@ def _storing() -> Iterator[Any]:
         held.C.value.k += 1.0
         return np.sum(x) * held.C.value.k
 
-    yield from (to_a_list, to_an_array, to_an_object)
+    def to_a_default(x: Any) -> Any:
+        pair(1.0).b.append(2.0)
+        return np.sum(x) * len(pair(1.0).b)
+
+    def to_a_default_by_c(x: Any) -> Any:
+        struct.pack_into("d", given, 8, float(Point(1.0).w[1]) + 1.0)
+        return x[0] * float(Point(1.0).w[1])
+
+    yield from (to_a_list, to_an_array, to_an_object, to_a_default, to_a_default_by_c)
 
 
-@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("number", range(5))
 def test_stores_of_the_function_are_seen(number: int) -> None:
     plain, compiled = list(_storing())[number], list(_storing())[number]
     gradient = gs.value_and_grad(compiled, compile=True)
@@ -329,11 +374,21 @@ def test_a_dict_that_is_changed_and_read_by_way_of_metadata() -> None:
         gs.grad(f, compile=True)(X)
 
 
+def test_a_namedtuple_whose_constructor_is_replaced() -> None:
+    pair = collections.namedtuple("pair", "a b", defaults=[2.0])
+    gradient = gs.grad(lambda x: x[0] * pair(1.0).b, compile=True)
+    assert gradient(X)[0] == 2.0
+    pair.__new__ = lambda cls, a, b=7.0: tuple.__new__(cls, (a, b))  # type: ignore[method-assign,assignment]
+    with pytest.raises(UnsupportedError, match="is a namedtuple with a `__new__` of its own"):
+        gradient(X)
+
+
 def test_values_that_stay_what_they_are_are_constants() -> None:
-    held = members(A=2.0, B=(3, 4), C=None)
+    pair = collections.namedtuple("pair", "a b")
+    held = members(A=2.0, B=pair(3, 4), C=None)
 
     def f(x: Any) -> Any:
-        return np.sum(x) * held.A.value * held.B.value[1] * (held.C.value is None)
+        return np.sum(x) * held.A.value * held.B.value.b * (held.C.value is None)
 
     gradient = gs.grad(f, compile=True)
     gradient(X)

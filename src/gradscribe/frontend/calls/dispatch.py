@@ -58,7 +58,7 @@ from gradscribe.frontend.values.values import (
 )
 from gradscribe.ir.core import Value
 from gradscribe.ir.generators import made_by
-from gradscribe.ir.probing import in_class, module_of_class, probe, redefined
+from gradscribe.ir.probing import in_class, probe, redefined
 from gradscribe.ir.types import Array, Opaque
 from gradscribe.primitives import optional
 from gradscribe.primitives.contract_kinds import UNKNOWN
@@ -371,22 +371,9 @@ def _call_unknown(
 ) -> FrontendValue:
     """A callable without entry: computed now if pure and static, else refused."""
     folded_calls.refuse_codecs(lowering, node, callee, arguments, keywords)
-    fields = getattr(callee, "_fields", None)
-    if isinstance(callee, type) and issubclass(callee, tuple) and fields is not None:
-        own = redefined(callee) or _own_constructor(callee)
-        if own is not None:
-            lowering.unsupported(
-                node,
-                f"`{callee.__name__}` is a namedtuple with a `{own}` of its own",
-                "give the method another name, or make it a dataclass",
-            )
-        try:
-            bound = inspect.signature(callee).bind(*arguments, **keywords)
-        except TypeError as error:
-            lowering.raises(node, TypeError(f"{callee.__name__}: {error}"))
-        bound.apply_defaults()
-        items = [bound.arguments[f] for f in fields]
-        return TupleOf(tuple(i if _is_frontend(i) else Static(i) for i in items), callee)
+    is_tuple = isinstance(callee, type) and issubclass(callee, tuple)
+    if is_tuple and getattr(callee, "_fields", None) is not None:
+        return _named_tuple(lowering, node, callee, arguments, keywords)
     if isinstance(callee, enum.EnumMeta) and len(arguments) == 1:
         found = _member_missing(lowering, node, callee, arguments[0])
         if found is not None:
@@ -397,6 +384,30 @@ def _call_unknown(
     if found is not None:
         return found
     return unknown.call(lowering, node, callee, arguments, keywords)
+
+
+def _named_tuple(
+    lowering: Lowering,
+    node: Any,
+    cls: Any,
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> TupleOf:
+    """A new object of the class of a namedtuple."""
+    own = redefined(cls) or _own_constructor(cls)
+    if own is not None:
+        lowering.unsupported(
+            node,
+            f"`{cls.__name__}` is a namedtuple with a `{own}` of its own",
+            "give the method another name, or make it a dataclass",
+        )
+    try:
+        given = inspect.signature(cls).bind(*arguments, **keywords).arguments
+    except TypeError as error:
+        lowering.raises(node, TypeError(f"{cls.__name__}: {error}"))
+    class_attributes.depend_on_class(lowering, cls, "__new__", cls.__new__)
+    defaults = inlining.defaults_of(lowering, cls.__new__)
+    return TupleOf(tuple(given[f] if f in given else defaults[f]() for f in cls._fields), cls)
 
 
 def _member_missing(
@@ -418,10 +429,9 @@ def _member_missing(
 def _own_constructor(cls: type) -> str | None:
     """What makes the objects of a class that is derived from a namedtuple, if it has its own."""
     made = next(base for base in cls.__mro__ if "_fields" in vars(base))
+    code = probe(made.__new__, "__code__")
+    if code is None or code.co_filename != "<string>":  # `namedtuple` has not made it
+        return "__new__"
     derived = cls.__mro__[: cls.__mro__.index(made)]
     methods = ("__new__", "__init__")
     return next((name for name in methods for base in derived if name in vars(base)), None)
-
-
-def _is_frontend(item: FrontendValue) -> bool:
-    return module_of_class(type(item)).startswith("gradscribe.")

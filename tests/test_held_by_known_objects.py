@@ -247,6 +247,47 @@ def defaults_of_a_namedtuple() -> Program:
     return lambda x: x[0] * pair(1.0).b, setting(pair.__new__, "__defaults__", (7.0, 9.0))
 
 
+@program
+def defaults_of_a_dataclass() -> Program:
+    @dataclasses.dataclass
+    class Held:
+        n: float = 2.0
+        items: list[float] = dataclasses.field(default_factory=list)
+
+    def f(x: Any) -> Any:
+        return x[0] * Held().n * (1 + len(Held().items))
+
+    return f, setting(Held.__init__, "__defaults__", (3.0, [1.0]))
+
+
+@program
+def default_of_a_field_that_is_no_parameter() -> Program:
+    @dataclasses.dataclass
+    class Held:
+        a: float
+        n: float = dataclasses.field(default=2.0, init=False)
+
+    def f(x: Any) -> Any:
+        held = Held(x[0])
+        for _ in range(2):
+            held.n = held.n * 2
+        return held.n * held.a
+
+    return f, setting(Held, "n", 7.0)
+
+
+@program
+def default_that_a_derived_class_has() -> Program:
+    @dataclasses.dataclass
+    class Base:
+        n: float = dataclasses.field(default=2.0, init=False)
+
+    class Held(Base):
+        n = 3.0
+
+    return lambda x: x[0] * Held().n, setting(Held, "n", 7.0)
+
+
 # -- other known objects ---------------------------------------------------------------------------
 
 

@@ -11,10 +11,12 @@ from typing import Any
 from gradscribe.frontend.calls import inlining
 from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.objects import object_attributes, object_stores
+from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes
 from gradscribe.frontend.structures.instances import class_of, is_object
-from gradscribe.frontend.values.values import FrontendValue, Static, TupleOf
+from gradscribe.frontend.values.values import FrontendValue, ObjectRef, Static, TupleOf
+from gradscribe.ir.probing import gives, in_class
 
 
 def dataclass_of_init(function: Any) -> bool:
@@ -49,17 +51,19 @@ def initialize_dataclass(
             python=TypeError,
         )
     items = dict(list(bound.arguments.items())[1:])
-    later: list[Any] = []
+    defaults, later = inlining.defaults_of(lowering, function), list[Any]()
     for field in fields:
-        if field.init and field.name in items:
-            item = items[field.name]
-        elif field.default is not dataclasses.MISSING:
-            path = AccessPath(field).attribute("default")
-            item = inlining.default_value(lowering, field.default, path, field.name)
+        if field.init:
+            item = items[field.name] if field.name in items else defaults[field.name]()
+            if isinstance(item, ObjectRef) and item.target is _TO_BE_MADE:
+                dependencies.depend(lowering, item.path, item.target)
+                item = lowering.call(node, Static(field.default_factory), (), {})
         elif field.default_factory is not dataclasses.MISSING:
             item = lowering.call(node, Static(field.default_factory), (), {})
         else:
-            continue
+            item = _default_in_class(lowering, class_of(owner), field)
+            if item is None:
+                continue
         if field._field_type is _INIT_ONLY:
             later.append(item)
         else:
@@ -71,7 +75,22 @@ def initialize_dataclass(
     return Static(None)
 
 
+def _default_in_class(
+    lowering: Lowering, cls: type, field: dataclasses.Field[Any]
+) -> FrontendValue | None:
+    """The default of a field that is no parameter: what the class has under its name, or, where it
+    has a slot there, what the field says. None where Python stores none."""
+    path = AccessPath(cls).attribute(field.name)
+    held = in_class(cls, field.name, dataclasses.MISSING)
+    if isinstance(held, types.MemberDescriptorType):
+        held, path = field.default, AccessPath(field).attribute("default")
+    if held is dataclasses.MISSING or gives(type(held), "__get__"):
+        return None
+    return inlining.default_value(lowering, held, path, field.name)
+
+
 _CLASS_VARIABLE = dataclasses._FIELD_CLASSVAR  # type: ignore[attr-defined]
+_TO_BE_MADE = dataclasses._HAS_DEFAULT_FACTORY  # type: ignore[attr-defined]
 _INIT_ONLY = dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]
 
 

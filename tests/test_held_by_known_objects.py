@@ -345,6 +345,12 @@ def attributes_of_a_function_that_remembers_its_results() -> Program:
     return lambda x: x[0] * held.k * len(held.items), change
 
 
+@program
+def function_that_is_vectorized() -> Program:
+    vectorized = np.vectorize(lambda t: t * 2)
+    return lambda x: np.sum(vectorized(x)), setting(vectorized, "pyfunc", lambda t: t * 5)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_is_changed_between_calls(name: str) -> None:
     f, change = PROGRAMS[name]()

@@ -12,11 +12,14 @@ import numpy as np
 
 from gradscribe.frontend.containers import out_arguments
 from gradscribe.frontend.containers.shapes import shape_of
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.kinds.static_values import object_of, value_of
+from gradscribe.frontend.memory import outside
 from gradscribe.frontend.memory.iterators import taking
 from gradscribe.frontend.opaque import folded_calls, leading, shown_calls, unknown
 from gradscribe.frontend.prelude import array_changes
 from gradscribe.frontend.prelude.standard_functions import printed
+from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.handlers import Handler, ObjectsOf, enter, handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances, protocols
@@ -34,7 +37,7 @@ from gradscribe.primitives.static import known
 def _call_vectorized(
     lowering: Lowering, node: Any, callee: Static, /, *operands: FrontendValue, **named: Any
 ) -> FrontendValue:
-    plain = vars(np.vectorize(callee.value.pyfunc))
+    plain, path = vars(np.vectorize(callee.value.pyfunc)), AccessPath(callee.value)
     for option in ("otypes", "excluded", "cache", "signature"):
         if getattr(callee.value, option) != plain[option]:
             lowering.unsupported(
@@ -42,7 +45,9 @@ def _call_vectorized(
                 f"`np.vectorize` with `{option}` is not supported",
                 "leave it out, or loop over the elements",
             )
-    return lowering.inline(node, vectorized, (value_of(callee.value.pyfunc), *operands), named)
+        dependencies.depend(lowering, path.attribute(option), plain[option], "equality")
+    found = outside.external(lowering, callee.value.pyfunc, path.attribute("pyfunc"), "pyfunc")
+    return lowering.inline(node, vectorized, (found, *operands), named)
 
 
 @handles(tuple)

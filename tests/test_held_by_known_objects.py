@@ -351,6 +351,16 @@ def function_that_is_vectorized() -> Program:
     return lambda x: np.sum(vectorized(x)), setting(vectorized, "pyfunc", lambda t: t * 5)
 
 
+@program
+def function_of_a_cached_property() -> Program:
+    class Held:
+        @functools.cached_property
+        def n(self) -> float:
+            return 2.0
+
+    return lambda x: x[0] * Held().n, setting(vars(Held)["n"], "func", lambda self: 7.0)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_is_changed_between_calls(name: str) -> None:
     f, change = PROGRAMS[name]()

@@ -13,6 +13,7 @@ import inspect
 import types
 from typing import Any
 
+from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.joins.splitting import resolved
 from gradscribe.frontend.kinds.presence import catches, may_be_missing
 from gradscribe.frontend.kinds.static_values import object_of
@@ -100,6 +101,7 @@ def get(lowering: Lowering, node: Any, owner: Object, name: str) -> FrontendValu
         depend_on_absence(lowering, owner, name)
     if type(kind) is functools.cached_property:
         depend_on_class(lowering, cls, name, kind)
+        dependencies.depend(lowering, AccessPath(kind).attribute("func"), kind.func)
         item = lowering.call(node, Static(kind.func), (owner,), {})
         lowering.call(node, Static(object.__setattr__), (owner, Static(name), item), {})
         return item

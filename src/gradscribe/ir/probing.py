@@ -21,14 +21,15 @@ _BUILT_IN = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 
 def probe(value: Any, name: str, otherwise: Any = None) -> Any:
-    """The attribute of an object, without running a `__getattr__` of its class; `otherwise` where
-    there is none, or it cannot be read."""
+    """The attribute of an object, without running a `__getattr__` of its class, or that of a
+    module; `otherwise` where there is none, or it cannot be read."""
     try:
         for cls in type(value).__mro__:
             if "__getattr__" in cls.__dict__:
                 break
         else:
-            return getattr(value, name, otherwise)
+            if not (is_a(value, types.ModuleType) and "__getattr__" in value.__dict__):
+                return getattr(value, name, otherwise)
         found = inspect.getattr_static(value, name, otherwise)
         return found.__get__(value, type(value)) if isinstance(found, _BUILT_IN) else found
     except Exception:  # from a property, or from a `__getattribute__`

@@ -131,7 +131,9 @@ def of_static_itself(lowering: Lowering, node: Any, owner: Any, name: str) -> Fr
         return lowering.call(node, Static(of_class), (Static(owner), Static(name)), {})
     of_module = own.get("__getattr__") if isinstance(owner, types.ModuleType) else None
     if is_users(of_module):
-        dependencies.depend(lowering, AccessPath(owner).attribute("__getattr__"), of_module)
+        held = AccessPath(owner).attribute("__dict__")
+        dependencies.depend(lowering, held, name, "without")
+        dependencies.depend(lowering, held.item("__getattr__"), of_module)
         return lowering.call(node, Static(of_module), (Static(name),), {})
     return None
 

@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
+import cmath
+import collections
+import copy
+import functools
+import heapq
+import json
+import operator
+import os
+import random
+import statistics
+import string
+import struct
+import sys
+import time
 import types
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -11,6 +26,16 @@ import gradscribe as gs
 
 X = np.array([1.0, 2.0])
 COMPILED = pytest.mark.parametrize("compile", [True, "auto", False])
+
+
+@pytest.fixture
+def tool(monkeypatch):
+    """A module of the user's."""
+    found = types.ModuleType("tool")
+    found.rate, found.rows, found.scaled = 2.0, [1.0], lambda x: x * 2.0
+    found.table = np.ones(2)
+    monkeypatch.setitem(sys.modules, "tool", found)
+    return found
 
 
 @COMPILED
@@ -29,3 +54,68 @@ def test_the_getattr_of_a_module_is_asked_for_what_is_missing(compile, monkeypat
     del lazy.rate
     assert run(X)[0] == 2.0
     assert {*asked} == {"rate"}
+
+
+@COMPILED
+def test_an_attribute_that_a_module_has_only_later(compile, tool):
+    def program(x):
+        try:
+            return x[0] * tool.later
+        except AttributeError:
+            return x[0]
+
+    run = gs.value_and_grad(program, compile=compile)
+    assert run(X)[0] == 1.0
+    tool.later = 5.0
+    assert run(X)[0] == 5.0
+
+
+REPLACED = [
+    (time, "time", lambda x: x[0] * (1.0 if time.time() > 0 else 2.0), lambda: -1.0),
+    (time, "sleep", lambda x: (time.sleep(0), x[0])[1], mock.MagicMock()),
+    (statistics, "fmean", lambda x: x[0] * float(statistics.fmean([1.0, 2.0])), lambda items: 7.0),
+    (os, "getenv", lambda x: x[0] * len(os.getenv("HOME", "")), lambda *given: "xx"),
+    (os.path, "exists", lambda x: x[0] * (1.0 if os.path.exists("/") else 2.0), lambda p: False),
+    (json, "loads", lambda x: x[0] * float(json.loads("1.0")), lambda text: 5.0),
+    (struct, "calcsize", lambda x: x[0] * float(struct.calcsize("d")), lambda text: 5),
+    (copy, "copy", lambda x: np.sum(copy.copy(x)), lambda x: x * 2),
+    (heapq, "nlargest", lambda x: heapq.nlargest(1, [x[0], x[1]])[0], lambda n, items: items),
+    (functools, "reduce", lambda x: functools.reduce(max, [x[0], x[1]]), lambda f, items: items[0]),
+    (operator, "mul", lambda x: operator.mul(x[0], x[1]), lambda a, b: a + b),
+    (random, "gauss", lambda x: x[0] * (1.0 if random.gauss(0, 1) < 99 else 2.0), lambda *a: 100.0),
+    (cmath, "exp", lambda x: x[0] * cmath.exp(0).real, lambda z: 2 + 0j),
+    (string, "digits", lambda x: x[0] * len(string.digits), "12"),
+    (sys, "maxsize", lambda x: x[0] * (1.0 if sys.maxsize > 5 else 2.0), 3),
+    (os, "added", lambda x: x[0] * (os.added if hasattr(os, "added") else 2.0), 3.0),
+]
+
+
+@COMPILED
+@pytest.mark.parametrize(
+    ("owner", "name", "program", "replacement"), REPLACED, ids=[f"{r[1]}" for r in REPLACED]
+)
+def test_what_is_replaced_in_a_module_of_python(
+    owner, name, program, replacement, compile, monkeypatch
+):
+    run = gs.value_and_grad(program, compile=compile)
+    assert run(X)[0] == program(X)
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, replacement, raising=False)
+        found = run(X)[0]
+        if isinstance(replacement, mock.Mock):
+            replacement.assert_called_once()
+            replacement.reset_mock()
+        assert found == program(X)
+        if isinstance(replacement, mock.Mock):
+            replacement.reset_mock()
+    assert run(X)[0] == program(X)
+
+
+@COMPILED
+def test_what_is_found_in_libraries_is_known(compile):
+    def program(x):
+        known = sys.version_info.major >= 3 and sys.float_info.epsilon < 1
+        many = collections.Counter("aab")["a"]
+        return np.sum(x) * np.tanh(1.0) * (many if known else 1)
+
+    assert gs.value_and_grad(program, compile=compile)(X)[0] == program(X)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.interface import AccessPath, Dependency
+from gradscribe.frontend.interface import AccessPath, Dependency, DependencyKind
 from gradscribe.frontend.kinds import number_classes, tensors
 from gradscribe.frontend.kinds.static_values import object_of
 from gradscribe.frontend.memory import outside
@@ -196,10 +196,9 @@ def _has_attribute(lowering: Lowering, node: Any, item: FrontendValue, name: str
         return found is not None
     if isinstance(item, Static):
         is_known = hasattr(item.value, name)
-        if isinstance(item.value, dependencies.HOLDERS) and not dependencies.is_library(item.value):
-            dependencies.depend(
-                lowering, AccessPath(item.value), name, "present" if is_known else "absent"
-            )
+        if dependencies.is_watched(lowering, item.value):
+            kind: DependencyKind = "present" if is_known else "absent"
+            dependencies.depend(lowering, AccessPath(item.value), name, kind)
         return is_known
     if isinstance(item, ObjectRef):
         return hasattr(item.target, name)

@@ -8,7 +8,6 @@ import inspect
 import itertools
 import operator
 import types
-from collections import abc
 from collections.abc import ItemsView, KeysView, ValuesView
 from typing import Any
 
@@ -132,6 +131,8 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> F
     if computed is not None:
         return computed
     if not hasattr(owner, name):
+        if dependencies.is_watched(lowering, owner):
+            dependencies.depend(lowering, AccessPath(owner), name, "absent")
         said = getattr(owner, "__name__", repr(owner))
         what = f"`{said}` has no attribute `{name}`"
         lowering.raises(node, AttributeError(what), what, wording.near(name, dir(owner)))
@@ -148,12 +149,10 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> F
         if type(kind) in (staticmethod, classmethod):
             return class_attributes.of_static_class(lowering, node, owner, name, kind)
     path = AccessPath(owner).attribute(name)
-    is_users = not dependencies.is_library(lowering.frame.function)
-    if is_fixed and is_users and isinstance(owner, types.ModuleType) and not _is_numerical(owner):
-        if isinstance(value, _CHANGING):
-            return outside.external(lowering, value, path, name)
-        if isinstance(value, (*PLAIN_NUMBERS, str)):
-            dependencies.depend(lowering, path, value, "equality")
+    if is_fixed and dependencies.is_watched(lowering, owner):
+        if not isinstance(value, (*PLAIN_NUMBERS, str)):
+            return outside.of_library(lowering, value, path, name)
+        dependencies.depend(lowering, path, value, "equality")
     is_own = callable(value) and type(owner) in DISTRIBUTIONS and name in vars(owner)
     if is_fixed and not is_own:
         is_holder = isinstance(owner, dependencies.HOLDERS)
@@ -189,15 +188,6 @@ def _of_users_object(lowering: Lowering, node: Any, owner: Any, name: str) -> Fr
     if dependencies.is_library(holder) or (is_field_of_c and not isinstance(kind, property)):
         return None
     return class_attributes.of_class(lowering, node, Static(owner), type(owner), name)
-
-
-_CHANGING = (abc.MutableMapping, abc.MutableSequence, abc.MutableSet)
-"""Attributes of modules of libraries that programs change: `os.environ`, `sys.argv`."""
-
-
-def _is_numerical(module: types.ModuleType) -> bool:
-    """Whether what a module holds are functions, and constants that stay what they are."""
-    return module.__name__.partition(".")[0] in ("numpy", "scipy", "math", "cmath")
 
 
 def _namedtuple_attribute(

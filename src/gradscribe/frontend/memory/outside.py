@@ -12,6 +12,7 @@ import enum
 import functools
 import types
 import weakref
+from collections import abc
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -29,7 +30,13 @@ from gradscribe.frontend.memory.outside_kinds import (
     is_settled,
     is_transformed,
 )
-from gradscribe.frontend.state.dependencies import depend, depend_on_names, resolve
+from gradscribe.frontend.state.dependencies import (
+    HOLDERS,
+    depend,
+    depend_on_names,
+    is_library,
+    resolve,
+)
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     PLAIN_NUMBERS,
@@ -104,6 +111,32 @@ def external(lowering: Lowering, value: Any, path: AccessPath, name: str) -> Fro
     has_names = has(type(value), "_fields") or has(type(value), "n_sequence_fields")
     is_plain = has_names and redefined(type(value)) is None
     return opened(lowering, found) if is_plain else found
+
+
+def of_library(lowering: Lowering, value: Any, path: AccessPath, name: str) -> FrontendValue:
+    """What the user's code finds in a module of Python's, or among the built-in names: what is the
+    library's own stays what it is, as long as it is found there."""
+    if not _is_librarys(value):
+        return external(lowering, value, path, name)
+    depend(lowering, path, value)
+    return Static(value)
+
+
+def _is_librarys(value: Any) -> bool:
+    """Whether an object is part of a library, and neither data nor made of the user's."""
+    if isinstance(value, (*HOLDERS, types.MethodType)):
+        return is_library(value)
+    if isinstance(value, _BOUND):
+        return not isinstance(value.__self__, _WITH_ITEMS)
+    if not is_library(type(value)) or isinstance(value, (*_CHANGING, functools.partial)):
+        return False
+    if isinstance(value, tuple) and type(value) is not tuple:  # `sys.float_info`
+        return True
+    return not is_input(value) and (type(value) is not tuple or is_constant(value))
+
+
+_CHANGING = (abc.MutableMapping, abc.MutableSequence, abc.MutableSet)
+"""What modules of libraries hold that programs change: `os.environ`, `sys.argv`."""
 
 
 def _known_distribution(lowering: Lowering, value: Any, path: AccessPath) -> Any:

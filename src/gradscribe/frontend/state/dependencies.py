@@ -33,6 +33,20 @@ def is_library(owner: Any) -> bool:
     return is_library_module(name)
 
 
+def is_watched(lowering: Lowering, owner: Any) -> bool:
+    """Whether each call is to find in a module, class or function what is there now: in one of the
+    user's, and in a module of Python's in which the user's own code looks something up."""
+    if not isinstance(owner, HOLDERS) or not is_library(owner):
+        return isinstance(owner, HOLDERS)
+    is_module = isinstance(owner, types.ModuleType)
+    is_watched = is_module and owner.__name__.partition(".")[0] not in _STEADY
+    return is_watched and not is_library(lowering.frame.function)
+
+
+_STEADY = frozenset({"numpy", "scipy", "math"})
+"""Packages whose functions, and constants, stay what they are."""
+
+
 def is_tool_module(name: Any) -> bool:
     """Whether a module of this name is part of Python, or of what this package is made of: of the
     calls that stand there nothing is noted when a program runs."""

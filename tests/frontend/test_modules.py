@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import cmath
 import collections
 import copy
@@ -87,7 +88,17 @@ REPLACED = [
     (string, "digits", lambda x: x[0] * len(string.digits), "12"),
     (sys, "maxsize", lambda x: x[0] * (1.0 if sys.maxsize > 5 else 2.0), 3),
     (os, "added", lambda x: x[0] * (os.added if hasattr(os, "added") else 2.0), 3.0),
+    (builtins, "print", lambda x: (print(end=""), x[0])[1], lambda *given, **named: None),
+    (builtins, "open", lambda x: x[0] * len(open(__file__).read()), mock.mock_open(read_data="ab")),
+    (builtins, "RATE", lambda x: x[0] * rate_or(2.0), 5.0),
 ]
+
+
+def rate_or(otherwise):
+    try:
+        return RATE
+    except NameError:
+        return otherwise
 
 
 @COMPILED
@@ -119,3 +130,28 @@ def test_what_is_found_in_libraries_is_known(compile):
         return np.sum(x) * np.tanh(1.0) * (many if known else 1)
 
     assert gs.value_and_grad(program, compile=compile)(X)[0] == program(X)
+
+
+@COMPILED
+@pytest.mark.parametrize("value", [2.0, 5, np.full((), 2.0), (2.0, 3.0), [2.0, 3.0]], ids=repr)
+def test_names_that_are_added_to_the_built_in_ones(value, compile, monkeypatch):
+    def program(x):
+        return x[0] * np.sum(ADDED)  # noqa: F821
+
+    monkeypatch.setattr(builtins, "ADDED", value, raising=False)
+    run = gs.value_and_grad(program, compile=compile)
+    assert run(X)[0] == program(X)
+    builtins.ADDED = value * 2
+    assert run(X)[0] == program(X)
+
+
+@COMPILED
+def test_a_list_among_the_built_in_names_is_the_list(compile, monkeypatch):
+    def program(x):
+        ADDED.append(1.0)  # noqa: F821
+        return x[0] * len(ADDED)  # noqa: F821
+
+    monkeypatch.setattr(builtins, "ADDED", [1.0], raising=False)
+    run = gs.value_and_grad(program, compile=compile)
+    assert run(X)[0] == 2.0
+    assert run(X)[0] == 3.0

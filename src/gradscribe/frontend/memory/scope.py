@@ -10,10 +10,10 @@ import types
 from typing import Any, NoReturn
 
 from gradscribe.frontend.interface import AccessPath
-from gradscribe.frontend.memory.outside import external, opened
+from gradscribe.frontend.memory.outside import external, of_library, opened
 from gradscribe.frontend.state.carried_entry import Entry
 from gradscribe.frontend.state.definitions import NotYetKnownError
-from gradscribe.frontend.state.dependencies import depend
+from gradscribe.frontend.state.dependencies import depend, is_library
 from gradscribe.frontend.state.frame import Frame
 from gradscribe.frontend.state.interruptions import LateReadError
 from gradscribe.frontend.state.lowering import Lowering
@@ -123,9 +123,20 @@ def _outside(
         if _is_constant_of_package(function, value):
             return _constant(lowering, value)
         return external(lowering, value, AccessPath(function.__globals__).item(name), name)
-    if hasattr(builtins, name):
-        depend(lowering, AccessPath(function.__globals__), name, "without")
-        return Static(getattr(builtins, name))
     depend(lowering, AccessPath(function.__globals__), name, "without")
+    if hasattr(builtins, name):
+        value = getattr(builtins, name)
+        if is_library(function) or _is_lasting(value):
+            return Static(value)
+        return of_library(lowering, value, AccessPath(builtins).attribute(name), name)
+    depend(lowering, AccessPath(builtins), name, "absent")
     error = NameError(f"name '{name}' is not defined")
     return lowering.raises(node, error, f"the name `{name}` is not defined", "define it")
+
+
+def _is_lasting(value: Any) -> bool:
+    """Whether this is a built-in function or class that nobody is taken to replace: one that does
+    not speak to anybody outside."""
+    if not isinstance(value, (types.BuiltinFunctionType, type)) or value in (print, input):
+        return False
+    return value.__module__ == "builtins"

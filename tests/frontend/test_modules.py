@@ -39,6 +39,146 @@ def tool(monkeypatch):
     return found
 
 
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of the user's with a `__getattr__`."""
+    folder = tmp_path / "some_package"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(
+        "ASKED = []\n\n\ndef __getattr__(name):\n    ASKED.append(name)\n"
+        "    if name == 'late':\n        return 3.0\n    raise AttributeError(name)\n"
+    )
+    (folder / "inner.py").write_text("rate = 2.0\n")
+    (folder / "relative.py").write_text(
+        "def scaled(x):\n    from . import inner\n    from .inner import rate\n"
+        "    return x[0] * rate * inner.rate\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    yield
+    for name in [name for name in sys.modules if name.partition(".")[0] == "some_package"]:
+        del sys.modules[name]
+
+
+def imports_a_number(x):
+    from tool import rate
+
+    return x[0] * rate
+
+
+def imports_a_function(x):
+    from tool import scaled as s
+
+    return s(x)[1]
+
+
+def imports_an_array(x):
+    from tool import table
+
+    return np.sum(x * table)
+
+
+def imports_a_module(x):
+    import tool as t
+
+    return x[0] * t.rate
+
+
+class Model:
+    def imports(self, x):
+        return imports_a_number(x)
+
+
+def imports_in_a_method(x):
+    return Model().imports(x)
+
+
+CHANGES = {
+    imports_a_number: ("rate", 5.0),
+    imports_a_function: ("scaled", lambda x: x * 5.0),
+    imports_an_array: ("table", np.full(2, 5.0)),
+    imports_a_module: ("rate", 5.0),
+    imports_in_a_method: ("rate", 5.0),
+}
+
+
+@COMPILED
+@pytest.mark.parametrize("program", CHANGES, ids=lambda program: program.__name__)
+def test_what_a_module_has_is_imported_at_each_call(program, compile, tool, monkeypatch):
+    run = gs.value_and_grad(program, compile=compile)
+    assert run(X)[0] == program(X)
+    setattr(tool, *CHANGES[program])
+    assert run(X)[0] == program(X)
+    other = types.ModuleType("tool")
+    other.rate, other.scaled, other.table = 7.0, lambda x: x * 7.0, np.full(2, 7.0)
+    monkeypatch.setitem(sys.modules, "tool", other)
+    assert run(X)[0] == program(X)
+
+
+@COMPILED
+def test_a_list_that_is_imported_is_the_list(compile, tool):
+    def grown(x):
+        from tool import rows
+
+        rows.append(1.0)
+        return x[0] * len(rows)
+
+    run = gs.value_and_grad(grown, compile=compile)
+    assert run(X)[0] == 2.0
+    assert run(X)[0] == 3.0
+    assert tool.rows == [1.0, 1.0, 1.0]
+
+
+@COMPILED
+def test_a_package_is_asked_for_what_is_imported_of_it(compile, package, monkeypatch):
+    def parts(x):
+        import some_package.inner as also
+        from some_package import inner, late
+
+        return x[0] * late * inner.rate * also.rate
+
+    def missing(x):
+        try:
+            from some_package import never
+        except ImportError:
+            return x[0]
+        return x[0] * never
+
+    import some_package
+    from some_package.relative import scaled
+
+    for program, name, value in (
+        (parts, "late", 5.0),
+        (parts, "inner", types.SimpleNamespace(rate=7.0)),
+        (missing, "never", 5.0),
+        (scaled, "inner", types.SimpleNamespace(rate=7.0)),
+    ):
+        run = gs.value_and_grad(program, compile=compile)
+        assert run(X)[0] == program(X)
+        with monkeypatch.context() as patch:
+            patch.setattr(some_package, name, value, raising=False)
+            assert run(X)[0] == program(X)
+        assert run(X)[0] == program(X)
+    assert {*some_package.ASKED} <= {"late", "inner", "never", "__path__"}
+
+
+@COMPILED
+def test_a_module_that_is_no_attribute_of_its_package(compile, package, monkeypatch):
+    import some_package
+
+    def ghostly(x):
+        from some_package import ghost
+
+        return x[0] * ghost.rate
+
+    ghost = types.ModuleType("some_package.ghost")
+    ghost.rate = 3.0
+    monkeypatch.setitem(sys.modules, "some_package.ghost", ghost)
+    run = gs.value_and_grad(ghostly, compile=compile)
+    assert run(X)[0] == 3.0
+    monkeypatch.setattr(some_package, "ghost", types.SimpleNamespace(rate=5.0), raising=False)
+    assert run(X)[0] == 5.0
+
+
 @COMPILED
 def test_the_getattr_of_a_module_is_asked_for_what_is_missing(compile, monkeypatch):
     asked = []
@@ -71,8 +211,17 @@ def test_an_attribute_that_a_module_has_only_later(compile, tool):
     assert run(X)[0] == 5.0
 
 
+def imports_the_time(x):
+    from time import time
+
+    return x[0] * (1.0 if time() > 0 else 2.0)
+
+
 REPLACED = [
     (time, "time", lambda x: x[0] * (1.0 if time.time() > 0 else 2.0), lambda: -1.0),
+    (time, "time", imports_the_time, lambda: -1.0),
+    (time, "time", imports_the_time, functools.partial(operator.neg, 1.0)),
+    (time, "time", imports_the_time, mock.MagicMock(return_value=-1.0)),
     (time, "sleep", lambda x: (time.sleep(0), x[0])[1], mock.MagicMock()),
     (statistics, "fmean", lambda x: x[0] * float(statistics.fmean([1.0, 2.0])), lambda items: 7.0),
     (os, "getenv", lambda x: x[0] * len(os.getenv("HOME", "")), lambda *given: "xx"),
@@ -123,11 +272,31 @@ def test_what_is_replaced_in_a_module_of_python(
 
 
 @COMPILED
+def test_a_module_of_python_that_is_replaced(compile, monkeypatch):
+    def program(x):
+        import time
+
+        return x[0] * (1.0 if time.time() > 0 else 2.0)
+
+    run = gs.value_and_grad(program, compile=compile)
+    assert run(X)[0] == 1.0
+    monkeypatch.setitem(sys.modules, "time", types.SimpleNamespace(time=lambda: -1.0))
+    assert run(X)[0] == 2.0
+    monkeypatch.setitem(sys.modules, "time", types.SimpleNamespace(time=lambda: 1.0))
+    assert run(X)[0] == 1.0
+
+
+@COMPILED
 def test_what_is_found_in_libraries_is_known(compile):
     def program(x):
+        from collections import Counter
+
+        import numpy as np
+        from scipy import special
+
         known = sys.version_info.major >= 3 and sys.float_info.epsilon < 1
-        many = collections.Counter("aab")["a"]
-        return np.sum(x) * np.tanh(1.0) * (many if known else 1)
+        many = collections.Counter("aab")["a"] + Counter("aab")["a"]
+        return np.sum(x) * special.expit(0.0) * (many if known else 1)
 
     assert gs.value_and_grad(program, compile=compile)(X)[0] == program(X)
 

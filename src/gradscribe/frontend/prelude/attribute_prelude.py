@@ -41,3 +41,11 @@ def whether_and_attribute(owner: Any, name: str) -> Any:
         return True, getattr(owner, name)
     except AttributeError:
         return False, None
+
+
+def imported(module: Any, name: str, message: str) -> Any:
+    """`from module import name`; message: of what is raised where it has none."""
+    try:
+        return getattr(module, name)
+    except AttributeError:
+        raise ImportError(message) from None

@@ -22,12 +22,14 @@ def item_of_a_list_in_another(x):
 
 
 @refused(
-    "`append` gives code that cannot be read what may be `y`, which it may have, too", np.ones(2)
+    "an iteration gives code that cannot be read what may be `y`, which it may have, too",
+    np.ones(2),
+    kind=AliasingError,
 )
 def one_array_or_two_in_a_list(x):
     y = x * 2
-    LOG.append(y)
-    LOG.append(np.asarray(y) if x[0] > 0 else y * 1)
+    for _ in range(2):
+        LOG.append([np.asarray(y) if x[0] > 0 else y * 1, x])
     return np.sum(y * x)
 
 

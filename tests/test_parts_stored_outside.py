@@ -121,6 +121,9 @@ def test_memory_is_shared_as_in_plain_python(body: str, by: Any) -> None:
 
 
 ON_SOME_PATHS = [
+    "if x[0] > 1.5:\n    if x[1] > 2.5: y[1:] += 1.5\n    h.append(y)\ny[1:] *= 0.5",
+    "for k in range(1):\n    h.append(y)\n    for j in range(2): y, y = y, y\ny[2] = 9.0",
+    "z = x[::-1]\nfor k in range(2): z, y = y, z\nh.append([z[:], x])",
     "P['a'] = np.asarray(y) if x[0] > 1.5 else y * 1; y *= 2.0",
     "o.a = {'k': y if x[0] > 1.5 else y * 1}; y *= 2.0",
     "h.append(np.asarray(y) if x[0] > 1.5 else y * 1); y *= 2.0",

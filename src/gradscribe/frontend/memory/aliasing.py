@@ -9,7 +9,9 @@ from typing import Any, NoReturn
 import gast
 
 from gradscribe.errors import AliasingError
-from gradscribe.frontend.memory import places, read_only_mappings, sharing
+from gradscribe.frontend.interface import RunTimeKeyError
+from gradscribe.frontend.memory import kept_memory, places, read_only_mappings, sharing
+from gradscribe.frontend.memory.kept_memory import HANDING_ON
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.state import wording
 from gradscribe.frontend.state.knowledge import State
@@ -84,7 +86,8 @@ def check_store(
             name = other.name or "what unread code may have kept"
             stored = _name_of(lowering, node, storage)
             if not _is_checked(lowering, node, storage, other, (stored, name)):
-                refuse_store(lowering, node, stored, name)
+                is_last = kept_memory.hands_on(lowering)  # else what they hand on may tell
+                refuse_store(lowering, node, stored, name, place=None if is_last else HANDING_ON)
 
 
 def refuse_kept_again(lowering: Lowering, node: Any, before: State, calls: int) -> None:
@@ -116,7 +119,7 @@ def _kept_besides(lowering: Lowering, storage: Storage) -> Iterator[Storage]:
     """What unread code has that may share memory with this, for which it has another handle, or
     none. (What a loop carries has the handle of what it is.)"""
     handles = lowering.kept.handles
-    if _is_carried(storage) or (storage in handles and handles[storage].is_found):
+    if storage in handles and handles[storage].is_found:
         return
     for other, handle in handles.items():
         is_there = isinstance(lowering.contents.get(other), Value)
@@ -240,11 +243,18 @@ _KINDS: dict[type, str] = {dict: "a dict", tuple: "a list", Value: "an array or 
 
 
 def refuse_store(
-    lowering: Lowering, node: Any, stored: str, other: str, kind: str = "an array"
-) -> None:
-    lowering.unsupported(
-        node,
-        f"this stores into {wording.quoted(stored, kind)}, which may share memory with `{other}`",
-        f"make `{other}` a copy (`.copy()`), or a view on every path",
-        AliasingError,
-    )
+    lowering: Lowering,
+    node: Any,
+    stored: str,
+    other: str,
+    kind: str = "an array",
+    place: Any = None,
+) -> NoReturn:
+    """place: where the function is to be lowered once more otherwise, to find out more."""
+    what = f"this stores into {wording.quoted(stored, kind)}, which may share memory with `{other}`"
+    advice = f"make `{other}` a copy (`.copy()`), or a view on every path"
+    if place is not None:
+        error = RunTimeKeyError(what, advice, lowering.location(node))
+        error.place = place
+        raise error
+    lowering.unsupported(node, what, advice, AliasingError)

@@ -33,6 +33,7 @@ from gradscribe.frontend.state.flow import CHANGING, may_be_undefined
 from gradscribe.frontend.state.knowledge import Handle, State
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Ref, Storage
+from gradscribe.ir import flow
 from gradscribe.ir.core import (
     CALL,
     Block,
@@ -320,7 +321,9 @@ def _origin(lowering: Lowering, storage: Storage, value: Value) -> tuple[Value, 
         elif made is not None and made.primitive in CHANGING:
             value = made.operands[0]
         elif made is not None:
-            return value, builder.block_of(value)
+            found = [_origin(lowering, storage, source) for source in flow.sources(made, value)]
+            is_one = bool(found) and all(one is found[0][0] for one, _ in found)
+            return found[0] if is_one else (value, builder.block_of(value))
         elif not lowering.loops.iterations or _is_before(lowering, storage):
             return value, builder.block_given(value)
         else:  # an item of what a loop runs over

@@ -114,7 +114,9 @@ KEPT_ROWS: list[np.ndarray] = []
 
 
 @refused(
-    "what this function leaves outside may be what unread code has, on some paths", np.ones(2), 3
+    "what this function leaves outside may be what it leaves elsewhere, on some paths",
+    np.ones(2),
+    3,
 )
 def kept_and_left_or_not(x, n):
     rows = [np.ones(2), np.zeros(2)]

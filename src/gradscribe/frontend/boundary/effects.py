@@ -192,7 +192,7 @@ def effects_of(
     )
     new = [item for item, origin in zip(items[results:], own, strict=True) if origin is None]
     shared = set() if lowering.has_tensors else _shared(new) | _held_by_lists(lowering, given)
-    _refuse_kept_arguments(lowering, items[results:], own)
+    _refuse_arguments_elsewhere(lowering, items[results:], own)
     left = [
         _itself(lowering, value, item, shared) if origin is None else value
         for value, item, origin in zip(leaves, items[results:], own, strict=True)
@@ -235,21 +235,26 @@ def _held_by_lists(lowering: Lowering, given: Sequence[Given]) -> set[Storage]:
     return held
 
 
-def _refuse_kept_arguments(
-    lowering: Lowering, left: Iterable[FrontendValue | None], origins: Iterable[object]
+def _refuse_arguments_elsewhere(
+    lowering: Lowering, left: Iterable[FrontendValue | None], origins: Iterable[Origin | None]
 ) -> None:
-    """Refuse to leave an array outside that was given, where unread code may have it under another
-    name."""
-    pairs = zip(left, origins, strict=True)
-    arrays = [i.storage for i, origin in pairs if origin is not None and isinstance(i, Ref)]
-    for kept in kept_memory.handle(lowering, ()) if arrays else ():
-        if any(one is not kept and may_overlap(kept, one) for one in arrays):
-            _refuse_kept(lowering)
+    """Refuse to leave an array outside that was given, where something else that is left there, or
+    that unread code has, may be that, under another name."""
+    pairs = [(i, origin) for i, origin in zip(left, origins, strict=True) if isinstance(i, Ref)]
+    given = {i.storage for i, origin in pairs if origin is not None and not origin.among_results}
+    others = {item.storage for item, _ in pairs} - given
+    copied = () if lowering.has_tensors else given - lowering.outside.entered.keys()
+    found = any(may_overlap(one, other) for one in copied for other in others)
+    for kept in kept_memory.handle(lowering, ()) if given else ():
+        found |= any(one is not kept and may_overlap(kept, one) for one in given)
+    left_there = (*given, *others)
+    if found or any(may_overlap(r, one) for r in lowering.kept.renamed for one in left_there):
+        _refuse_kept(lowering)
 
 
 def _refuse_kept(lowering: Lowering) -> NoReturn:
     raise UnsupportedError(
-        "what this function leaves outside may be what unread code has, on some paths",
+        "what this function leaves outside may be what it leaves elsewhere, on some paths",
         "leave a copy there",
         lowering.builder.location,
     )

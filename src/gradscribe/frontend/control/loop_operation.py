@@ -7,9 +7,10 @@ a fixed point of the join; each attempt that changes them is thrown away.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
+from gradscribe.errors import AliasingError
 from gradscribe.frontend.containers import iteration_items
 from gradscribe.frontend.containers.loop_columns import Columns
 from gradscribe.frontend.control import list_lengths
@@ -206,13 +207,17 @@ def _settled(
     names = [entry.key for entry in carried.entries]
     attempts.start(own, carried)
     made, depth = len(lowering.builder.operations), len(lowering.frame.loops)
+    renamed = frozenset(lowering.kept.renamed)
     for _ in range(_ATTEMPTS + len(names)):
         own.met = 0
         try:
-            attempt = _Attempt(lowering, node, columns, carried)
+            attempt = _Attempt(lowering, node, columns, carried, renamed)
             if attempt.settled:
                 attempts.note(own, names, carried)
                 return attempt
+        except AliasingError:
+            lowering.kept.renamed = set(renamed)
+            raise
         except LateReadError as late:
             if late.carried is not carried:
                 raise
@@ -222,6 +227,7 @@ def _settled(
             raise
         kept = kept_memory.handled(lowering, carried.entry)
         lowering.restore(carried.entry)
+        lowering.kept.renamed = set(renamed)
         lowering.builder.operations[made:] = carried.joined
         del lowering.frame.loops[depth:]
         carried.restart()
@@ -266,8 +272,14 @@ class _Attempt:
     """
 
     def __init__(
-        self, lowering: Lowering, node: Any, columns: Columns | None, carried: Carried
+        self,
+        lowering: Lowering,
+        node: Any,
+        columns: Columns | None,
+        carried: Carried,
+        renamed: Collection[Storage],
     ) -> None:
+        """renamed: the memory that unread code may have had under another name before the loop."""
         self.lowering, self.node, self.columns, self.carried = lowering, node, columns, carried
         self.endless = False
         self.condition: Block | None = None
@@ -292,7 +304,7 @@ class _Attempt:
             again = kept_memory.has_met(lowering, at_entry, calls)
             again |= kept_variables.count(lowering) > variables
             again |= _lists(at_entry) != lists
-            aliasing.refuse_kept_again(lowering, node, at_entry, calls)
+            aliasing.refuse_kept_again(lowering, node, at_entry, renamed)
             self.settled = carried.settle(operations) and not again
         finally:
             lowering.loops.iterations.pop()

@@ -81,6 +81,9 @@ def check_store(
                 kind = _KINDS[type(lowering.contents[storage])]
                 if not (memory and _is_checked(lowering, node, storage, other, (stored, name))):
                     refuse_store(lowering, node, stored, name, kind)
+    if memory and storage in lowering.kept.renamed:
+        stored = _name_of(lowering, node, storage)
+        refuse_store(lowering, node, stored, "what unread code may have")
     if memory:
         for other in _kept_besides(lowering, storage):
             name = other.name or "what unread code may have kept"
@@ -90,18 +93,31 @@ def check_store(
                 refuse_store(lowering, node, stored, name, place=None if is_last else HANDING_ON)
 
 
-def refuse_kept_again(lowering: Lowering, node: Any, before: State, calls: int) -> None:
-    """At the end of an iteration: refuse one that has given unread code what may share memory with
-    what there was before, under another name: the next one may give it that again, or store to it.
+def note_given(lowering: Lowering, given: Iterable[Storage]) -> None:
+    """Take note that unread code may have some memory under the names of these arrays, too."""
+    for storage in given:
+        if not _is_carried(storage):
+            lowering.kept.renamed |= {
+                other
+                for other, held in lowering.contents.items()
+                if other is not storage
+                and isinstance(held, Value)
+                and not _is_carried(other)
+                and may_overlap(storage, other)
+            }
 
-    before: the state at its beginning. calls: how many calls of unread code there were then.
+
+def refuse_kept_again(
+    lowering: Lowering, node: Any, before: State, renamed: Collection[Storage]
+) -> None:
+    """At the end of an iteration: refuse one that has given unread code what may be an array that
+    there was before, under another name: the next one may give it that again, or store to it.
+
+    before: the state at its beginning. renamed: what such code might have so then.
     """
-    for given, handle in lowering.kept.handles.items():
-        is_new = handle.call > calls and given not in before.contents
-        if is_new and not _is_carried(given) and not handle.is_found:
-            for storage in before.contents:
-                if may_overlap(storage, given):
-                    _refuse_kept(lowering, node, "an iteration", storage)
+    for storage in lowering.kept.renamed:
+        if storage in before.contents and storage not in renamed:
+            _refuse_kept(lowering, node, "an iteration", storage)
 
 
 def refuse_kept_twice(
@@ -110,6 +126,8 @@ def refuse_kept_twice(
     """Refuse to give unread code what may share memory with what it has, for it has two arrays
     then. given: that, which it may keep; kept: all that it may have."""
     for storage in given:
+        if storage in lowering.kept.renamed:
+            _refuse_kept(lowering, node, wording.quoted(name), storage)
         for other in _kept_besides(lowering, storage):
             if other in kept:
                 _refuse_kept(lowering, node, wording.quoted(name), other)

@@ -237,6 +237,7 @@ def _shown(
         handled = kept_memory.before_call(lowering, node, name_of(callee), reached)
         if contract.only_reads:  # else that is checked as a store is
             aliasing.refuse_kept_twice(lowering, node, name_of(callee), reached, handled)
+            aliasing.note_given(lowering, reached)
     else:
         handled = {s: lowering.plain(LENT, {"x": lowering.contents[s]}) for s in reached}
     if not contract.only_reads:

@@ -58,11 +58,9 @@ class State:
 
 @dataclass(eq=False, slots=True)
 class Changes:
-    """What the function changes.
-
-    stored: the memory that is stored to. roots: that, and for items of lists the list. augmented:
-    the numbers to which `op=` is applied. distinct: lists whose items are stored to, each for
-    itself. rearranged: lists that get other items. regrouped: lists whose items do. reordered:
+    """stored: the memory that is stored to. roots: that, and for items of lists the list.
+    augmented: numbers to which `op=` is applied. distinct: lists whose items are stored to, each
+    for itself. rearranged: lists that get other items. regrouped: lists whose items do. reordered:
     objects whose attributes are stored in several orders. handed: what a transform is given."""
 
     stored: set[Storage] = field(default_factory=set)
@@ -323,17 +321,18 @@ class Link:
 class Kept:
     """The arrays that code which cannot be read was given, and may still have, with their handles
     (see `kept_memory`). held: what those hold, as far as the program knows. lost: those that have
-    none, with what was made by the call that gave them away. calls: how many calls of such code
-    there were; gives: whether one was given arrays that it may keep. keeps: whether the one that is
-    lowered may keep what it is given. has_functions: whether one was given functions of the program
-    that it may keep. variables: those of functions on the stack that it may look
-    up (see `kept_variables`). lists: the containers that it may keep, with the objects that it sees
-    in their place (see `opaque.lent_containers`). unsettled: what was stored to in a `try` when an
-    exception came, maybe; no other code may see it."""
+    none, with what was made by the call that gave them away. renamed: those that it may have under
+    another name. calls: how many calls of such code there were; gives: whether one was given arrays
+    that it may keep. keeps: whether the one that is lowered may keep what it is given.
+    has_functions: whether one was given functions of the program that it may keep. variables: those
+    of functions on the stack that it may look up (see `kept_variables`). lists: the containers that
+    it may keep, with the objects that it sees in their place (see `opaque.lent_containers`).
+    unsettled: what was stored to in a `try` when an exception came; no other code may see it."""
 
     handles: dict[Storage, Handle] = field(default_factory=dict)
     held: dict[Storage, Value] = field(default_factory=dict)
     lost: dict[Storage, Value | None] = field(default_factory=dict)
+    renamed: set[Storage] = field(default_factory=set)
     calls: int = 0
     gives: bool = False
     keeps: bool = True

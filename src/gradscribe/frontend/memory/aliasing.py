@@ -126,8 +126,9 @@ def refuse_kept_twice(
     """Refuse to give unread code what may share memory with what it has, for it has two arrays
     then. given: that, which it may keep; kept: all that it may have."""
     for storage in given:
-        if storage in lowering.kept.renamed:
-            _refuse_kept(lowering, node, wording.quoted(name), storage)
+        for other in lowering.kept.renamed:
+            if may_overlap(storage, other):
+                _refuse_kept(lowering, node, wording.quoted(name), other)
         for other in _kept_besides(lowering, storage):
             if other in kept:
                 _refuse_kept(lowering, node, wording.quoted(name), other)

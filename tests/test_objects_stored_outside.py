@@ -4,6 +4,7 @@ with the attributes that they have, and one object under all of its names."""
 from __future__ import annotations
 
 import functools
+import threading
 import types
 from dataclasses import dataclass, field
 from typing import Any
@@ -416,3 +417,19 @@ def test_attributes_that_are_stored_in_one_order_keep_it(settings) -> None:
     gs.grad(stores_in_one_order, compile=True)(X)
     assert list(vars(LOG[0])) == ["a", "b", "c"]
     assert list(vars(SETTINGS)) == ["a", "b", "c"]
+
+
+class Local(threading.local):
+    scale = 5.0
+
+
+LOCAL = Local()
+
+
+def test_attributes_of_threads_are_stored() -> None:
+    def stored(x):
+        LOCAL.scale = LOCAL.scale + 1.0
+        return np.sum(x**2) * LOCAL.scale
+
+    assert gs.grad(stored)(np.ones(2)).tolist() == [12.0, 12.0]
+    assert LOCAL.scale == 6.0

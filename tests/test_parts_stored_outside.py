@@ -49,6 +49,14 @@ BODIES = [
     "h.append(y); P['a'] = y; y = y + 1.0; P['b'] = y",
     "rows = [y, y * 2]; h.append(rows); o.a = rows; P['a'] = y",
     "for k in range(2): h.append(y)",
+    "for v in x:\n    h.append(y)\n    y = y * 2.0\nh.append(y)\nP['a'] = y",
+    "for v in x:\n    h.append(y)\n    z = y\n    y = z * 2.0\ny *= 3.0",
+    "for k in range(3):\n    h.append(y)\n    y = y * 2.0",
+    "for v in x:\n    h.append(y)\n    y = y - v * y",
+    "while y[0] < 9.0:\n    h.append(y)\n    y = y * 2.0",
+    "for k in range(3):\n    if k != 1: h.append(y)\n    y = y + 1.0",
+    "for k in range(3):\n    for j in range(2): h.append(y)\n    y = y * 2.0",
+    "for k in range(2):\n    y = y * 2.0\n    h.append(y)\n    y[0] = 7.0",
     "for k in range(2): h.append(np.sin(x))",
     "w = np.ones(3); P['a'] = w * 2.0\nfor k in range(2): P['b'] = w * 2.0",
     "P['a'] = np.sin(x); P['b'] = np.sin(x)",
@@ -121,6 +129,11 @@ def test_memory_is_shared_as_in_plain_python(body: str, by: Any) -> None:
 
 
 ON_SOME_PATHS = [
+    "z = x * 3.0\nfor v in x:\n    h.append(y)\n    y, z = z, y",
+    "z = y\nfor v in x:\n    h.append(y)\n    y = y * 2.0\nz *= 5.0",
+    "z = y\nfor v in x:\n    h.append(y)\n    y = y * 2.0\nP['a'] = z",
+    "z = y\nfor v in x:\n    h.append(y)\n    y = y * 2.0\nh.append(z)",
+    "z = x * 3.0\nfor v in x:\n    if v > 1.5: h.append(y)\n    y = z",
     "if x[0] > 1.5:\n    if x[1] > 2.5: y[1:] += 1.5\n    h.append(y)\ny[1:] *= 0.5",
     "for k in range(1):\n    h.append(y)\n    for j in range(2): y, y = y, y\ny[2] = 9.0",
     "z = x[::-1]\nfor k in range(2): z, y = y, z\nh.append([z[:], x])",
@@ -145,6 +158,22 @@ def test_what_is_one_array_on_some_paths_is_shared_so_or_refused(body: str, by: 
         assert not isinstance(error, gs.errors.InternalError)
     else:
         assert found == seen(body, lambda function: function)
+
+
+@pytest.mark.parametrize("change", ["L.append(V)", "L[0] = V", "L.append(W)", "L.reverse()"])
+@pytest.mark.parametrize("start", ["[]", "[W, V]"])
+def test_a_list_that_was_left_outside_gets_what_is_there_itself(start: str, change: str) -> None:
+    text = f"def f(x):\n    L = {start}\n    h.append(L)\n    {change}\n    return np.sum(W * x)\n"
+    name = f"<a list left outside: {start}, {change}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    scope: dict[str, Any] = {"np": np, "W": np.ones(3), "V": np.zeros(3), "h": []}
+    exec(compile(text, name, "exec"), scope)
+    if change == "L[0] = V" and start == "[]":
+        return
+    scope["f"](np.ones(3))
+    gs.grad(scope["f"])(np.ones(3))
+    first, second = scope["h"]
+    assert list(map(id, first)) == list(map(id, second))
 
 
 NUMBERS: dict[str, Any] = {}

@@ -11,6 +11,7 @@ import operator
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from types import WrapperDescriptorType
 from typing import Any
 
 import numpy as np
@@ -144,8 +145,13 @@ class _Attributes:
     def __call__(self, owners: Sequence[Any], leaves: Sequence[Any], made: dict[int, Any]) -> None:
         built = [build(leaves[where], made) for _, build, where in self._steps]
         for owner, (name, _, _), item in zip(owners, self._steps, built, strict=True):
-            store = type.__setattr__ if isinstance(owner, type) else object.__setattr__
-            store(owner, name, item)
+            _store_of_c(owner)(owner, name, item)
+
+
+def _store_of_c(owner: Any) -> Any:
+    """What stores to attributes of an object, by no method that a class of the user's has."""
+    found = (vars(base).get("__setattr__") for base in type(owner).__mro__)
+    return next(store for store in found if isinstance(store, WrapperDescriptorType))
 
 
 class _Containers:

@@ -31,7 +31,7 @@ from gradscribe.frontend.interface import (
     Step,
 )
 from gradscribe.frontend.kinds.trees import Contents, parts_of
-from gradscribe.frontend.memory import kept_memory, outside_state
+from gradscribe.frontend.memory import aliasing, kept_memory, outside_state
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     Cell,
@@ -247,7 +247,7 @@ def _refuse_arguments_elsewhere(
     found = any(may_overlap(one, other) for one in copied for other in others)
     for kept in kept_memory.handle(lowering, ()) if given else ():
         found |= any(one is not kept and may_overlap(kept, one) for one in given)
-    left_there = (*given, *others)
+    left_there = [one for one in (*given, *others) if not aliasing.is_carried(one)]
     if found or any(may_overlap(r, one) for r in lowering.kept.renamed for one in left_there):
         _refuse_kept(lowering)
 

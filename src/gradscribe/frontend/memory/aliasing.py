@@ -96,13 +96,15 @@ def check_store(
 def note_given(lowering: Lowering, given: Iterable[Storage]) -> None:
     """Take note that unread code may have some memory under the names of these arrays, too."""
     for storage in given:
-        if not _is_carried(storage):
+        if is_carried(storage):
+            lowering.kept.carried.add(storage)
+        else:
             lowering.kept.renamed |= {
                 other
                 for other, held in lowering.contents.items()
                 if other is not storage
                 and isinstance(held, Value)
-                and not _is_carried(other)
+                and not is_carried(other)
                 and may_overlap(storage, other)
             }
 
@@ -118,6 +120,9 @@ def refuse_kept_again(
     for storage in lowering.kept.renamed:
         if storage in before.contents and storage not in renamed:
             _refuse_kept(lowering, node, "an iteration", storage)
+    for storage in lowering.kept.carried:  # at first it is what there was before
+        lowering.kept.renamed |= {one for one in storage.overlaps if not is_carried(one)}
+    lowering.kept.carried.clear()
 
 
 def refuse_kept_twice(
@@ -126,6 +131,10 @@ def refuse_kept_twice(
     """Refuse to give unread code what may share memory with what it has, for it has two arrays
     then. given: that, which it may keep; kept: all that it may have."""
     for storage in given:
+        if is_carried(storage):
+            if len(storage.overlaps) > 1:  # it is not only at first what there was before
+                _refuse_kept(lowering, node, wording.quoted(name), storage)
+            continue
         for other in lowering.kept.renamed:
             if may_overlap(storage, other):
                 _refuse_kept(lowering, node, wording.quoted(name), other)
@@ -142,12 +151,13 @@ def _kept_besides(lowering: Lowering, storage: Storage) -> Iterator[Storage]:
         return
     for other, handle in handles.items():
         is_there = isinstance(lowering.contents.get(other), Value)
-        is_other = other is not storage and not _is_carried(other) and not handle.is_found
+        is_other = other is not storage and not is_carried(other) and not handle.is_found
         if is_there and is_other and may_overlap(storage, other):
             yield other
 
 
-def _is_carried(storage: Storage) -> bool:
+def is_carried(storage: Storage) -> bool:
+    """Whether this stands for what a loop carries under a name, or has carried."""
     return storage.family is not None and storage.family.of_loop
 
 

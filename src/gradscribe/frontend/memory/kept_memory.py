@@ -27,6 +27,7 @@ from typing import Any, NoReturn
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.memory import sharing
+from gradscribe.frontend.memory.carried_parts import is_memory
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.state import wording
 from gradscribe.frontend.state.flow import CHANGING, may_be_undefined
@@ -316,8 +317,10 @@ def _origin(lowering: Lowering, storage: Storage, value: Value) -> tuple[Value, 
     builder, carried = lowering.builder, lowering.loops.carried
     while True:
         made = builder.definition(value)
-        if value in carried:
+        if value in carried and is_memory(carried[value][0].key):
             value = carried[value][2]
+        elif value in carried:  # what a name is bound to when the iteration begins
+            return value, _iteration_of(lowering, storage)
         elif made is not None and made.primitive in CHANGING:
             value = made.operands[0]
         elif made is not None:
@@ -328,6 +331,13 @@ def _origin(lowering: Lowering, storage: Storage, value: Value) -> tuple[Value, 
             return value, builder.block_given(value)
         else:  # an item of what a loop runs over
             return value, builder.operations
+
+
+def _iteration_of(lowering: Lowering, storage: Storage) -> list[Operation]:
+    """The body of the loop at whose beginning there is new memory."""
+    around = (each for each in lowering.loops.iterations if each.serial > storage.serial)
+    iteration = next(around, None)
+    return lowering.builder.operations if iteration is None else iteration.operations
 
 
 def _is_before(lowering: Lowering, storage: Storage) -> bool:

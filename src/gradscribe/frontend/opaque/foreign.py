@@ -20,7 +20,7 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gradscribe.frontend.kinds import known_sets
+from gradscribe.frontend.kinds import known_sets, presence
 from gradscribe.frontend.kinds.varying import may_vary
 from gradscribe.frontend.memory import (
     aliasing,
@@ -125,7 +125,7 @@ def call(
     is_leading = node is not lowering.statement.discarded and leading.leads(type_, contract)
     shows = replace(contract, keeps=contract.keeps or is_leading)
     reached = _arrays(lowering, [*items, *arguments, *keywords.values()] if shows.keeps else items)
-    reached = {storage: None for storage in reached if storage not in own}
+    reached = {s: None for s in reached if s not in own and not _is_undefined(lowering, s)}
     for number, item in enumerate(items):
         is_receiver = number == 0 and isinstance(callee, Method)
         if isinstance(item, ObjectRef) and is_receiver and hasattr(item.target, "__dict__"):
@@ -245,6 +245,14 @@ def _shown(
             known = kept_memory.seen_through(lowering, storage) if contract.keeps else ()
             aliasing.check_store(lowering, node, storage, known=known)
     return handled
+
+
+def _is_undefined(lowering: Lowering, storage: Storage) -> bool:
+    """Whether there is no such array on this path."""
+    found = presence.sources(lowering, lowering.value_in(storage))
+    while len(found) == 1 and found[0] is not None:
+        found = presence.sources(lowering, found[0])
+    return found == [None]
 
 
 def _write(

@@ -23,6 +23,7 @@ from typing import Any
 
 from gradscribe.frontend.memory import aliasing, kept_memory
 from gradscribe.frontend.memory.reach import storages
+from gradscribe.frontend.opaque import placing
 from gradscribe.frontend.opaque.lent_kinds import KINDS, Container, Lent, call, is_container
 from gradscribe.frontend.state import wording
 from gradscribe.frontend.state.knowledge import State
@@ -128,7 +129,9 @@ def at_the_end(lowering: Lowering, but: Set[Storage] = frozenset()) -> None:
     objects = objects_of(lents)
     changed = [e for e in lents if e.item.storage not in but and not e.is_in_step()]
     arrays = [s for lent in changed for s in _arrays(lowering, lent.item)]
-    with kept_memory.shown(lowering, arrays):
+    own = placing.found_outside(lowering, arrays)
+    others = [storage for storage in arrays if storage not in own]
+    with kept_memory.shown(lowering, others), placing.themselves(lowering, own):
         for lent in changed:
             lent.bring_into_step(objects)
 

@@ -11,7 +11,8 @@ given as arguments it takes copies of.)
 from __future__ import annotations
 
 import collections
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from gradscribe.frontend.memory.reach import storages
@@ -47,6 +48,23 @@ def placed(
             )
     lowering.outside.placed.update(found)
     return found
+
+
+def found_outside(lowering: Lowering, arrays: Iterable[Storage]) -> dict[Storage, Value]:
+    """Those of these that are from outside, and that no other code has, as they were found."""
+    originals, handles = lowering.outside.originals, lowering.kept.handles
+    return {s: originals[s] for s in arrays if s in originals and s not in handles}
+
+
+@contextmanager
+def themselves(lowering: Lowering, own: Mapping[Storage, Value]) -> Iterator[None]:
+    """Within the block, these are what they were found as: they are put in containers that code
+    which cannot be read has."""
+    held = {storage: lowering.contents[storage] for storage in own}
+    lowering.outside.placed.update(own)
+    lowering.contents.update(own)
+    yield
+    lowering.contents.update(held)
 
 
 def _may_be_found(lowering: Lowering, storage: Storage) -> bool:

@@ -75,9 +75,7 @@ class Changes:
 
 @dataclass(eq=False, slots=True)
 class Outside:
-    """What was found outside of the function.
-
-    captures: the implicit inputs, with their parameters; captured: by place, what each is inside.
+    """captures: the implicit inputs, with their parameters; captured: by place, what each is inside.
     entered: the contents of captured variables when they were met: they are there in every state,
     also in one before that. given: likewise of the arguments. first: the number of the first
     storage that the function makes itself.
@@ -320,19 +318,21 @@ class Link:
 @dataclass(eq=False, slots=True)
 class Kept:
     """The arrays that code which cannot be read was given, and may still have, with their handles
-    (see `kept_memory`). held: what those hold, as far as the program knows. lost: those that have
-    none, with what was made by the call that gave them away. renamed: those that it may have under
-    another name. calls: how many calls of such code there were; gives: whether one was given arrays
-    that it may keep. keeps: whether the one that is lowered may keep what it is given.
-    has_functions: whether one was given functions of the program that it may keep. variables: those
-    of functions on the stack that it may look up (see `kept_variables`). lists: the containers that
-    it may keep, with the objects that it sees in their place (see `opaque.lent_containers`).
-    unsettled: what was stored to in a `try` when an exception came; no other code may see it."""
+    (see `kept_memory`). held: what those hold, as far as the program knows. lost: those without,
+    with what the call made that gave them away. renamed: those that it may have under another name;
+    carried: what loops carry that is in its containers. calls: how many calls of such code there
+    were; gives: whether one was given arrays that it may keep. keeps: whether the one that is
+    lowered may keep what it is given. has_functions: whether one was given functions of the program
+    that it may keep. variables: those of functions on the stack that it may look up (see
+    `kept_variables`). lists: the containers that it may keep, with the objects that it sees in
+    their place (see `lent_containers`). unsettled: what was stored to in a `try` when an exception
+    came; no other code may see it."""
 
     handles: dict[Storage, Handle] = field(default_factory=dict)
     held: dict[Storage, Value] = field(default_factory=dict)
     lost: dict[Storage, Value | None] = field(default_factory=dict)
     renamed: set[Storage] = field(default_factory=set)
+    carried: set[Storage] = field(default_factory=set)
     calls: int = 0
     gives: bool = False
     keeps: bool = True

@@ -75,7 +75,7 @@ class Changes:
 
 @dataclass(eq=False, slots=True)
 class Outside:
-    """captures: the implicit inputs, with their parameters; captured: by place, what each is inside.
+    """captures: the implicit inputs, with their parameters; captured: by place, what each is.
     entered: the contents of captured variables when they were met: they are there in every state,
     also in one before that. given: likewise of the arguments. first: the number of the first
     storage that the function makes itself.

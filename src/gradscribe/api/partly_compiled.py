@@ -15,6 +15,7 @@ from typing import Any
 
 from gradscribe.compiler import Primal, Target
 from gradscribe.compiler.entry import Values
+from gradscribe.compiler.outside_state import OutsideState
 from gradscribe.compiler.partly import Partly
 from gradscribe.errors import (
     AliasingError,
@@ -248,11 +249,13 @@ class PartialCall:
         is_trusted = (
             not primal.lowered.captures or self._partly.is_quiet or _TRUSTED in primal.plans
         )
-        before = copied(self._leaves(primal))
+        before, states = self._found(primal)
+        before = copied(before)
         with shared_results.watching():
             result = run() if is_trusted else self.record()
             is_unchanged = shared_results.are_unchanged()
-        if is_unchanged and is_same(before, self._leaves(primal)):
+        is_as_found = all(state.is_unchanged(None, False) for state in states)
+        if is_unchanged and is_as_found and is_same(before, self._found(primal)[0]):
             primal.plans[_TRUSTED] = True
             return result
         self._partly.whole[self.key] = "what its recorded calls change is read besides"
@@ -267,10 +270,14 @@ class PartialCall:
             )
         return result
 
-    def _leaves(self, primal: Primal) -> Any:
-        """What the program reads; None where that has changed so that it does not hold any more."""
+    def _found(self, primal: Primal) -> tuple[Any, list[OutsideState]]:
+        """What the program reads, and asks for; None where that has changed so that it does not
+        hold any more."""
         matched = primal.match(self.values)
-        return None if matched is None else primal.layout.leaves(matched)
+        leaves = () if matched is None else primal.layout.leaves(matched)
+        states = [leaf for leaf in leaves if isinstance(leaf, OutsideState)]
+        read = tuple(leaf for leaf in leaves if not isinstance(leaf, OutsideState))
+        return None if matched is None else read, states
 
     def _learn(self, primal: Primal, found: UnexpectedError) -> None:
         """Note what a recorded call returned, and refuse to run the program again if anything may

@@ -10,6 +10,7 @@ from __future__ import annotations
 import collections
 import enum
 import functools
+import io
 import types
 import weakref
 from collections import abc
@@ -128,7 +129,8 @@ def _is_librarys(value: Any) -> bool:
         return is_library(value)
     if isinstance(value, _BOUND):
         return not isinstance(value.__self__, _WITH_ITEMS)
-    if not is_library(type(value)) or isinstance(value, (*_CHANGING, functools.partial)):
+    is_own = is_library(type(value)) or isinstance(value, io.IOBase)  # `sys.stdout`
+    if not is_own or isinstance(value, (*_CHANGING, functools.partial)):
         return False
     if isinstance(value, tuple) and type(value) is not tuple:  # `sys.float_info`
         return True

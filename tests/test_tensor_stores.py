@@ -166,6 +166,23 @@ def test_a_leaf_that_requires_gradients_is_refused():
     assert a.tolist() == [0.3, -1.2, 2.0]
 
 
+def appended_and_stored_on_a_path(held, x):
+    held.append(x * 2)
+    if x[0] > 5:
+        x += 1.0
+    return (x * x).sum()
+
+
+def test_a_leaf_that_is_stored_to_on_another_path_stays_a_leaf():
+    x, held = gs.tensor([1.0, 2.0], requires_grad=True), []
+    gs.differentiable(appended_and_stored_on_a_path)(held, x).backward()
+    assert (x.grad.tolist(), x.is_leaf, held[0].tolist()) == ([2.0, 4.0], True, [2.0, 4.0])
+    large = gs.tensor([6.0, 2.0], requires_grad=True)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used"):
+        gs.differentiable(appended_and_stored_on_a_path)([], large)
+    assert large.tolist() == [6.0, 2.0]
+
+
 def test_a_view_of_a_leaf_is_refused():
     a, b = leaves()
     with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):

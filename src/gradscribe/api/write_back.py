@@ -117,8 +117,11 @@ class WriteBack:
     def _refuse_changed(
         self, values: Values, contents: Sequence[Any], fixed: Sequence[Tensor]
     ) -> None:
-        for target, held in zip(self._targets(values), contents, strict=True):
-            for tensor, left in zip(flatten(target)[1], flatten(held)[1], strict=True):
+        for target, of_items, held in zip(
+            self._targets(values), self._of_items, contents, strict=True
+        ):
+            pairs = zip(flatten(target)[1], flatten(held)[1], strict=True)
+            for tensor, left in pairs if of_items else [(target, held)]:
                 is_one = any(tensor is one for one in fixed)
                 if is_one and not np.array_equal(tensor.array, left.array, equal_nan=True):
                     refuse_leaf(tensor)

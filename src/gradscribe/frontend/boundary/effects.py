@@ -184,11 +184,9 @@ def effects_of(
         for n, (item, origin) in whole
     )
     found = tuple(changes), tuple(of_objects), tuple(c.change for c in containers)
-    rest = {memory: n for memory, n in known.items() if memory not in given_away}
-    own = tuple(_origins(items[results:], rest))
     own = tuple(
         None if _identity(item) in given_away else origin
-        for item, origin in zip(items[results:], own, strict=True)
+        for item, origin in zip(items[results:], _origins(items[results:], known), strict=True)
     )
     new = [item for item, origin in zip(items[results:], own, strict=True) if origin is None]
     shared = set() if lowering.has_tensors else _shared(new) | _held_by_lists(lowering, given)

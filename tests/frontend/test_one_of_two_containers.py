@@ -312,3 +312,29 @@ def program(x, A, s, n):
 
 def test_what_is_one_of_several_of_one_kind_is_carried_into_a_loop_again() -> None:
     check_program("references", SEVERAL, 0)
+
+
+@pytest.mark.parametrize("k", [1.0, -1.0])
+def test_what_one_path_only_tells_apart_is_not_asked_on_another(k: float) -> None:
+    def function(x, y, k):
+        x = x * 1.0
+        held = [y * 1.0]
+        if k > 0:
+            pass
+        else:
+            if x[1] < x[2]:
+                y, x = x, y
+                held[0] = np.ravel(y)
+            last = held[0]
+            last += last
+        turned = y[::-1]
+        if k > 0:
+            held.append(turned)
+        return np.sum(x * 1.5) + np.sum(y * 2.5) + np.sum(turned * held[-1]) * len(held)
+
+    x, y = np.array([1.0, 2.0, 3.0]), np.array([0.5, -1.0, 0.25])
+    value, found = gs.value_and_grad(function, (0, 1))(x, y, k)
+    expected, gradient = gs.value_and_grad(function, (0, 1), compile=False)(x, y, k)
+    np.testing.assert_allclose(value, function(x.copy(), y.copy(), k))
+    np.testing.assert_allclose(value, expected)
+    np.testing.assert_allclose(found, gradient)

@@ -29,6 +29,7 @@ from gradscribe.frontend.joins.merged_lengths import MergedLengths
 from gradscribe.frontend.kinds.trees import assembled
 from gradscribe.frontend.memory import kept_memory, places
 from gradscribe.frontend.state import wording
+from gradscribe.frontend.state.interruptions import SplitError
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     Cell,
@@ -42,7 +43,7 @@ from gradscribe.frontend.values.values import (
     Storage,
     Unbound,
 )
-from gradscribe.ir.core import Value
+from gradscribe.ir.core import Block, Value
 from gradscribe.ir.types import JoinError, Opaque, Scalar, Type, join
 
 _Made = TypeVar("_Made")
@@ -152,8 +153,37 @@ class Merge:
             return self.lowering.value(item)
         storage = Storage()
         self.lowering.contents[storage] = item
-        container = ListRef(storage) if isinstance(item, tuple) else DictRef(storage)
-        return self.lowering.value(container)
+        return self._value(ListRef(storage) if isinstance(item, tuple) else DictRef(storage))
+
+    def _value(self, container: FrontendValue) -> Value:
+        """A container as a run-time value; where its items are one array or another, by flags."""
+        lowering = self.lowering
+        try:
+            return lowering.value(container)
+        except SplitError as split:
+            return self._chosen(container, split)
+
+    def _chosen(self, container: FrontendValue, split: SplitError) -> Value:
+        """A container as a run-time value, made on both paths that a flag tells apart."""
+        lowering, assumed = self.lowering, self.lowering.assumed
+
+        def side(outcome: bool) -> Block:
+            lowering.assumed = {**assumed, lowering.numbering.of(split.flag): outcome}
+            with lowering.builder.block() as operations:
+                value = self._value(container)
+            return Block((), tuple(operations), (value,))
+
+        first, second = side(True), side(False)
+        lowering.assumed = assumed
+        values: list[Value | None] = [*first.yields, *second.yields]
+        try:
+            type_ = _joined(values, MergedLengths(lowering.builder))
+        except JoinError:
+            raise split from None
+        result = lowering.builder.named(type_, _common_name(values))
+        location = lowering.builder.location
+        lowering.builder.emit_if(split.flag, first, second, (result,), location)
+        return result
 
     # -- building ----------------------------------------------------------------------------
 

@@ -1,5 +1,7 @@
 """Indexing: errors in PyTorch's words, and kinds of index that NumPy reads otherwise."""
 
+import tracemalloc
+
 import pytest
 
 import gradscribe as gs
@@ -398,3 +400,13 @@ def test_indices_without_axes_gather_from_vectors_and_numbers():
     y = gs.tensor([1.0, 2.0], requires_grad=True)
     y.gather(0, gs.tensor(1)).backward()
     assert y.grad.tolist() == [0, 1]
+
+
+def test_a_few_elements_of_many_are_gathered_without_an_array_of_that_size() -> None:
+    x, index = gs.ones(1_000_000), gs.tensor([5, 0, 999_999])
+    x.gather(0, index)
+    tracemalloc.start()
+    x.gather(0, index)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 100_000

@@ -218,8 +218,11 @@ def _along(input: Tensor, dim: int, index: Tensor, name: str) -> Array:
         raise RuntimeError(
             f"index {outside[0]} is out of bounds for dimension {axis} with size {length}"
         )
-    kept = tuple(slice(None) if a == axis else slice(n) for a, n in enumerate(given.shape))
-    return np.take_along_axis(positions(input)[kept], given, axis=axis)
+    at: Array = np.zeros(given.shape, np.int64)
+    for a, (size, count) in enumerate(zip(input.array.shape, given.shape, strict=True)):
+        own = np.arange(count).reshape((count,) + (1,) * (rank - 1 - a))
+        at = at * size + (given if a == axis else own)
+    return at
 
 
 def _trimmed(values: Any, shape: tuple[int, ...]) -> Any:

@@ -443,3 +443,18 @@ def test_what_is_asked_of_files_has_a_type():
     assert "is_unchanged" not in gradient.source
     os.remove(PATH)
     np.testing.assert_array_equal(gradient(X), [1.0, 0.0, 0.0])
+
+
+def test_an_object_of_two_names_ends_with_the_last_of_them() -> None:
+    def function(x, n):
+        kept = {1, 2}
+        changed, _ = [kept, kept]
+        for _ in range(n):
+            for _ in range(n):
+                changed |= {4}
+                kept = kept
+        return np.sum(x**2) * len(kept) + len(changed)
+
+    value, gradient = gs.value_and_grad(function)(np.ones(2), 2)
+    assert value == function(np.ones(2), 2)
+    assert gradient.tolist() == [6.0, 6.0]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from itertools import takewhile
 
 from gradscribe.codegen.assignments import (
     accumulated,
@@ -83,14 +82,17 @@ def _let_go(listing: Listing, operation: Operation) -> None:
     plan, names = listing.plan, listing.plan.names.of
     value, made = operation.operands[0], plan.uses.producer.get(operation.operands[0])
     own = names.get(value)
-    before = list(takewhile(lambda o: o is not operation, _in_order(plan.function.body)))
+    home = plan.uses.home
+    every = list(_in_order(plan.function.body))
+    before, after = every[: every.index(operation)], every[every.index(operation) + 1 :]
     gone = {value, *(o.operands[0] for o in before if o.callee in ENDS)}
     gone.update(r for b in (made.regions if made else ()) for o in walk(b) for r in o.results)
     there = {result for o in before for result in o.results}
     sharing = {other for other in there if names.get(other) == own}
-    if own is None or not sharing <= gone or value in plan.after[operation]:
+    ends = [o for o in after if o.callee in ENDS and o.operands[0] is value]
+    is_kept = any(home[o.result][0] is home[operation.result][0] for o in ends)  # by another name
+    if own is None or is_kept or not sharing <= gone or value in plan.after[operation]:
         return
-    home = plan.uses.home
     is_there = is_foreign(made)
     if is_there and home[operation.operands[0]][0] is home[operation.result][0]:
         listing.add(ast.Delete([ast.Name(own, ast.Del())]), operation.location)

@@ -210,3 +210,14 @@ def attributes_in_two_orders(x):
         made.b = x[0]
         made.a = x[1]
     return made
+
+
+NOTHING = np.zeros(2)
+MIXED = [0.5, NOTHING[0]]
+ROWS = [[NOTHING[0]], [NOTHING[1], NOTHING[0]]]
+
+
+@refused("a list of several kinds of items is put in a list, and is elsewhere, too", np.ones(2))
+def list_of_several_kinds_in_another(x):
+    ROWS[0] = MIXED
+    return np.sum(x) + sum(sum(row) for row in ROWS)

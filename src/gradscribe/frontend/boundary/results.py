@@ -11,7 +11,7 @@ import numpy as np
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.kinds.trees import Parts, parts_of
-from gradscribe.frontend.memory import outside
+from gradscribe.frontend.memory import outside, reach
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.flow import may_be_undefined
 from gradscribe.frontend.state.lowering import Lowering
@@ -176,6 +176,8 @@ def refuse_joined(
             "store it on every path, or a copy of it",
             lowering.builder.location,
         )
+    if parts is not None and storage is not None:
+        reach.refuse_copied(lowering, storage)
     for part in parts.items if parts is not None else ():
         refuse_joined(lowering, part, around if storage is None else around | {storage})
 

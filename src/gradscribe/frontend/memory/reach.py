@@ -48,6 +48,8 @@ def hold(
                 lowering.builder.location,
             )
         _refuse_view(lowering, storage, item)
+        if not before and lowering.outside.is_seen(storage):
+            _refuse_copy(lowering, item, start)
         storage.read_only |= is_read_only(item)
         storage.kept |= is_kept(lowering, item)
         held = {other for other in storages(lowering, item) if other is not storage}
@@ -64,6 +66,28 @@ def hold(
     for own in around:
         own.holds |= reached - {own}
     _unsettle(lowering)
+
+
+def _refuse_copy(lowering: Lowering, item: FrontendValue, start: int) -> None:
+    """Refuse to put a list whose items are known one by one in a list that is seen outside, where
+    it is seen itself or put twice: such a list is made anew there.
+
+    start: the serial number of the first storage of this iteration."""
+    for part in reached(lowering, item):
+        if isinstance(part, ListRef) and isinstance(lowering.contents[part.storage], tuple):
+            is_seen = lowering.outside.is_seen(part.storage) or part.storage.serial < start
+            refuse_copied(lowering, part.storage, is_copied=is_seen)
+
+
+def refuse_copied(lowering: Lowering, storage: Storage, *, is_copied: bool = False) -> None:
+    """Refuse a list that a list which is seen outside has a copy of, if it is seen there, too."""
+    seen = [one for one in lowering.contents if lowering.outside.is_seen(one)]
+    if is_copied or any(storage in one.holds for one in seen):
+        raise UnsupportedError(
+            "a list of several kinds of items is put in a list, and is elsewhere, too",
+            "put a copy there (`list(…)`)",
+            lowering.builder.location,
+        )
 
 
 def _lists_around(lowering: Lowering, storage: Storage) -> Iterator[Storage]:

@@ -519,3 +519,36 @@ def test_a_result_of_another_sign_is_that_which_has_the_derivative(monkeypatch: 
     value, gradient = gs.value_and_grad(loss, compile=False)(x)
     np.testing.assert_allclose(value, loss(x))
     np.testing.assert_allclose(gradient, differences(loss, x), rtol=1e-5)
+
+
+VIEWS = {
+    "split": lambda u: np.split(u, [2])[1],
+    "hsplit": lambda u: np.hsplit(u, [2])[0],
+    "array_split": lambda u: np.array_split(u, 2)[0],
+    "fliplr": lambda u: np.fliplr(u[None])[0],
+    "rot90": lambda u: np.rot90(u[None], 2)[0],
+    "atleast_1d": np.atleast_1d,
+    "atleast_2d": lambda u: np.atleast_2d(u)[0],
+    "trim_zeros": np.trim_zeros,
+    "meshgrid": lambda u: np.meshgrid(u, u, copy=False)[0][0],
+    "expand_dims": lambda u: np.expand_dims(u, 0)[0],
+    "swapaxes": lambda u: np.swapaxes(u[None], 0, 1)[:, 0],
+    "reshape": lambda u: np.reshape(u, (5, 1)),
+    "slice": lambda u: u[1:],
+}
+
+
+@pytest.mark.parametrize("give", [lambda u: memoryview(u), lambda u: u.tobytes(), lambda u: u])
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_views_of_what_c_has_had_are_views(view, give):
+    def f(x):
+        u = np.zeros(5) + 0.5
+        give(u)
+        part = view(u)
+        part[...] = part * 3
+        return np.sum(u * x)
+
+    x = np.arange(1.0, 6.0)
+    value, gradient = gs.value_and_grad(f, compile=False)(x)
+    assert value == f(x)
+    np.testing.assert_allclose(gradient, [f(row) for row in np.eye(5)])

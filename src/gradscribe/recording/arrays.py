@@ -207,6 +207,14 @@ def present(value: Any) -> Any:
     return value._present() if type(value) in RECORDED else value
 
 
+def lent(value: Any) -> Any:
+    """The plain array or number that a value is now, for a call that does not keep it."""
+    if type(value) is not RecordedArray:
+        return plain(present(value))
+    value._memory.check()
+    return plain(value._current())
+
+
 def is_active(value: Any) -> bool:
     """Whether a derivative goes through a value of a recorded run."""
     return type(value._present()) is Traced

@@ -32,6 +32,7 @@ from gradscribe.recording.arrays import (
     holds_active,
     is_recorded,
     is_taken_for_array,
+    lent,
     present,
     shown,
 )
@@ -85,7 +86,7 @@ def _run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     whole = args[0] if args else kwargs.get("filt")
     if callee in _PIECES and type(whole) is RecordedArray:
         part = callee(*uncovered(args), **uncovered(dict(kwargs)))
-        return getitem(whole, piece(part, plain(whole._present())))
+        return getitem(whole, piece(part, lent(whole)))
     primitive = PRIMITIVES.get(callee)
     if primitive is not None and callee not in COMPOSITIONS and callee not in VARIANTS:
         if primitive.adjoint is None and primitive.tangent is None:
@@ -290,7 +291,7 @@ def uncovered(value: Any) -> Any:
 
 def _uncovered(value: Any) -> Any:
     if is_recorded(value):
-        array = plain(present(value))
+        array = lent(value)
         if isinstance(array, np.ndarray):
             array = array.view()
             array.flags.writeable = False
@@ -394,7 +395,7 @@ def without_rule(callee: Any) -> NoDerivativeError:
 
 
 def _plain_values(tree: Any) -> Iterator[Any]:
-    return (plain(present(value)) for value in values_in(tree))
+    return map(lent, values_in(tree))
 
 
 def _is_made_of_others(callee: Any) -> bool:

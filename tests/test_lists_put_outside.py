@@ -94,6 +94,13 @@ def held_by_a_list_before(x):
     return total(x)
 
 
+def held_by_a_list_that_is_stored_later(x):
+    rows = [[V[1] * 0] for _ in range(int(x.size))]
+    rows[0] = MIXED
+    TABLE["n"] = rows
+    return total(x)
+
+
 def made_for_each(x):
     for i in range(2):
         FIRST[i] = [0.5, V[1]]
@@ -102,14 +109,14 @@ def made_for_each(x):
 
 
 def objects() -> list[list[bool]]:
-    found = [MIXED, *TABLE.values(), HOLDER.items, *FIRST, *SECOND]
+    found = [MIXED, *TABLE.values(), HOLDER.items, *FIRST, *SECOND, *TABLE.get("n", [])]
     return [[one is other for one in found] for other in found]
 
 
 FUNCTIONS = [
     *(stored, stored_from_a_dict, stored_from_an_attribute, stored_in_a_loop, stored_by_a_slice),
     *(stored_in_two_lists, stored_twice, stored_in_a_dict_too, stored_in_an_attribute_before),
-    *(held_by_a_list_before, made_for_each),
+    *(held_by_a_list_before, held_by_a_list_that_is_stored_later, made_for_each),
 ]
 
 

@@ -176,8 +176,8 @@ def refuse_joined(
             "store it on every path, or a copy of it",
             lowering.builder.location,
         )
-    if parts is not None and storage is not None:
-        reach.refuse_copied(lowering, storage)
+    if storage is not None:
+        reach.refuse_copied(lowering, storage if parts is not None else None, storage.holds)
     for part in parts.items if parts is not None else ():
         refuse_joined(lowering, part, around if storage is None else around | {storage})
 

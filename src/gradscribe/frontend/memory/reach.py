@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NoReturn
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.kinds.trees import reached
@@ -73,21 +74,34 @@ def _refuse_copy(lowering: Lowering, item: FrontendValue, start: int) -> None:
     it is seen itself or put twice: such a list is made anew there.
 
     start: the serial number of the first storage of this iteration."""
-    for part in reached(lowering, item):
-        if isinstance(part, ListRef) and isinstance(lowering.contents[part.storage], tuple):
-            is_seen = lowering.outside.is_seen(part.storage) or part.storage.serial < start
-            refuse_copied(lowering, part.storage, is_copied=is_seen)
+    lists = [part.storage for part in reached(lowering, item) if isinstance(part, ListRef)]
+    for own in lists:
+        if isinstance(lowering.contents[own], tuple):
+            refuse_copied(lowering, own, lists)
+            if own.serial < start:
+                _refuse_elsewhere(lowering)
 
 
-def refuse_copied(lowering: Lowering, storage: Storage, *, is_copied: bool = False) -> None:
-    """Refuse a list that a list which is seen outside has a copy of, if it is seen there, too."""
-    seen = [one for one in lowering.contents if lowering.outside.is_seen(one)]
-    if is_copied or any(storage in one.holds for one in seen):
-        raise UnsupportedError(
-            "a list of several kinds of items is put in a list, and is elsewhere, too",
-            "put a copy there (`list(…)`)",
-            lowering.builder.location,
-        )
+def refuse_copied(
+    lowering: Lowering, storage: Storage | None, held: Iterable[Storage] = ()
+) -> None:
+    """Refuse to leave a list outside of which a list that is seen there has a copy, or that has
+    copies of such: what is put in a list and has items that are known one by one is made anew.
+
+    storage: the list, if its items are known; held: what it holds."""
+    seen = {one for one in lowering.contents if lowering.outside.is_seen(one)}
+    if storage is not None and any(storage in one.holds for one in seen):
+        _refuse_elsewhere(lowering)
+    if any(one in seen and isinstance(lowering.contents[one], tuple) for one in held):
+        _refuse_elsewhere(lowering)
+
+
+def _refuse_elsewhere(lowering: Lowering) -> NoReturn:
+    raise UnsupportedError(
+        "a list of several kinds of items is put in a list, and is elsewhere, too",
+        "put a copy there (`list(…)`)",
+        lowering.builder.location,
+    )
 
 
 def _lists_around(lowering: Lowering, storage: Storage) -> Iterator[Storage]:

@@ -217,6 +217,7 @@ def imports_the_time(x):
     return x[0] * (1.0 if time() > 0 else 2.0)
 
 
+OPENED = mock.mock_open(mock.MagicMock(spec=open), read_data="ab")
 REPLACED = [
     (time, "time", lambda x: x[0] * (1.0 if time.time() > 0 else 2.0), lambda: -1.0),
     (time, "time", imports_the_time, lambda: -1.0),
@@ -238,7 +239,7 @@ REPLACED = [
     (sys, "maxsize", lambda x: x[0] * (1.0 if sys.maxsize > 5 else 2.0), 3),
     (os, "added", lambda x: x[0] * (os.added if hasattr(os, "added") else 2.0), 3.0),
     (builtins, "print", lambda x: (print(end=""), x[0])[1], lambda *given, **named: None),
-    (builtins, "open", lambda x: x[0] * len(open(__file__).read()), mock.mock_open(read_data="ab")),
+    (builtins, "open", lambda x: x[0] * len(open(__file__).read()), OPENED),
     (builtins, "RATE", lambda x: x[0] * rate_or(2.0), 5.0),
 ]
 

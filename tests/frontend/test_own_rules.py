@@ -193,3 +193,37 @@ def test_parameters_may_have_the_names_that_rules_use():
     np.testing.assert_allclose(leaf.grad.numpy(), 4 * x)
     out, tangent = gs.jvp(lambda x: np.sum(with_tangents(x, x * 2)), (x,), (np.ones(5),))
     np.testing.assert_allclose((out, tangent), (np.sum(2 * x * x), np.sum(4 * x)))
+
+
+@pytest.mark.parametrize("compile", [True, "auto", False])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: np.sum(longer(y, x)),
+        lambda x, y: np.sum(longer(x[x > 0.9], y[y > 1.9])),
+        lambda x, y: np.sum(longer(np.concatenate([y, x]), x[1:])),
+        lambda x, y: np.sum(longer(np.repeat(x, 3), np.repeat(y, 2))),
+    ],
+)
+def test_examples_are_equally_long_where_arguments_are(function: Any, compile: Any) -> None:
+    """A body in C without bounds checks reads beyond the end of an array that is too short."""
+    x, y = np.linspace(0.5, 2, 4), np.linspace(1.5, 3, 4)
+    value, gradient = gs.value_and_grad(function, argnums=(0, 1), compile=compile)(x, y)
+    assert value == function(x, y)
+    step = 1e-6 * np.ones(4)
+    found = np.sum(gradient[0] * step) + np.sum(gradient[1] * step)
+    assert found == pytest.approx(function(x + step, y + step) - value, rel=1e-4)
+
+
+@gs.primitive
+def longer(x, y):
+    if len(x) < len(y):  # of code in C: memory of others, or the end of the process
+        pytest.fail(f"{len(x)} numbers are read as {len(y)}")
+    return x[: len(y)] * y
+
+
+@longer.adjoint
+def _(out, x, y, *, d_out):
+    d_x = np.zeros_like(x)
+    d_x[: len(y)] = d_out * y
+    return d_x, d_out * x[: len(y)]

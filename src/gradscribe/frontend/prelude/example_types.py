@@ -1,12 +1,14 @@
 """The type of what an unknown function returns, as two calls on examples tell it.
 
 The examples have the types of the arguments, and the lengths that those have in the specializing
-call; in the second call all lengths differ, so that it shows which lengths of the result follow
-which lengths of the arguments.
+call; in the second call all lengths are others, so that it shows which lengths of the result follow
+which lengths of the arguments. Those that are equal stay equal, and the longer the longer: code
+that does not check lengths may read or write beyond the end of what is shorter than in the call.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -39,7 +41,8 @@ def type_by_trial(facts: Facts, function: Callable[..., Any], arguments: Mapping
             f"a call on example values, to see what type it returns, failed: {error!r}",
             "give a stand-in of the same type by `@op.like`",
         ) from None
-    second = {symbol: n + 3 + 2 * i for i, (symbol, n) in enumerate(first.items())}
+    ranks = {n: rank for rank, n in enumerate(sorted(set(first.values())))}
+    second = {symbol: n + 3 + 2 * ranks[n] for symbol, n in first.items()}
     try:
         other = _call(function, arguments, second)
     except Exception:
@@ -64,10 +67,8 @@ class _Lengths:
             if _value(length, self._first) == n
             and (other is None or _value(length, self._second) == other)
         ]
-        if not found:
+        if not found or not all(self._facts.equal(found[0], length) for length in found[1:]):
             return Affine.of(Symbol("length"))
-        for length in found[1:]:
-            self._facts.equal(found[0], length)
         return found[0]
 
 
@@ -87,12 +88,12 @@ def _type(facts: Facts, result: Any, other: Any, lengths: _Lengths) -> Type:
 
 
 def _lengths(facts: Facts, arguments: Mapping[str, Any]) -> dict[Symbol, int]:
-    """A value for each symbol: that of the specializing call, where it is known."""
+    """A value for each symbol: that of the specializing call; one for all that are not known."""
     symbols = dict.fromkeys(s for length in _dims(arguments) for s, _ in length.terms)
-    return {
-        symbol: facts.samples.get(symbol, max(3 + 2 * i, symbol.minimum or 0))
-        for i, symbol in enumerate(symbols)
-    }
+    known = {symbol: facts.samples[symbol] for symbol in symbols if symbol in facts.samples}
+    least = max((symbol.minimum or 0 for symbol in symbols if symbol not in known), default=0)
+    other = next(n for n in itertools.count(max(3, least)) if n not in known.values())
+    return {symbol: known.get(symbol, other) for symbol in symbols}
 
 
 def _value(length: Affine, values: Lengths) -> int:

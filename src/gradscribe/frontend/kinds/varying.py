@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import collections
+
 from gradscribe.frontend.state import flow
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import DictRef, FrontendValue, ListRef, Ref, TupleOf
 from gradscribe.ir.core import Value
+from gradscribe.ir.flow import flows
 from gradscribe.ir.types import is_differentiable
 from gradscribe.primitives.control import STOP_GRADIENT
 
@@ -14,8 +17,8 @@ def may_vary(lowering: Lowering, item: FrontendValue, surely: bool = False) -> b
     """Whether a value may depend on what is differentiated: floating, not detached, and not
     computed of integers and constants alone.
 
-    surely: of what loops carry, whether it does before the first iteration. Where that is not so,
-    it is known only once all is lowered (`analyses.opacity`).
+    surely: of what a loop carries that is being lowered, whether it does before the first
+    iteration. Where that is not so, it is known only once all is lowered (`analyses.opacity`).
     """
     if isinstance(item, TupleOf):
         return any(may_vary(lowering, below, surely) for below in item.items)
@@ -32,6 +35,7 @@ def may_vary(lowering: Lowering, item: FrontendValue, surely: bool = False) -> b
 
 def _value_may_vary(lowering: Lowering, value: Value, surely: bool) -> bool:
     pending, seen = [value], set[Value]()
+    handed = collections.defaultdict[Value, list[Value]](list)
     while pending:
         value = pending.pop()
         if value in seen or value in lowering.outside.constants:
@@ -44,7 +48,12 @@ def _value_may_vary(lowering: Lowering, value: Value, surely: bool) -> bool:
             if definition.primitive is not STOP_GRADIENT:
                 pending += definition.operands
             continue
-        before = list(flow.flowing(lowering, value)) if surely else []
+        if definition is not None:
+            for source, target in flows(definition):
+                handed[target].append(source)
+        before = handed[value] if definition is None else []
+        if not before and (surely or definition is not None):
+            before = list(flow.flowing(lowering, value))
         if not before:
             return True
         pending += before

@@ -392,6 +392,59 @@ def test_what_was_told_is_not_told_twice(capsys, monkeypatch):
     assert capsys.readouterr().out == "called\n"
 
 
+OUTSIDE, DRAWS = np.ones((2, 3)), []
+
+
+def shares_after_a_draw(x):
+    DRAWS.append(np.random.random())
+    part = np.asfortranarray(OUTSIDE.reshape(1, 6))
+    part[0, 0] = 3.0
+    return np.sum(part) * x[0] * DRAWS[-1]
+
+
+def shares_before_a_draw(x):
+    part = np.asfortranarray(OUTSIDE.reshape(1, 6))
+    part[0, 0] = 3.0
+    DRAWS.append(np.random.random())
+    return np.sum(part) * x[0] * DRAWS[-1]
+
+
+def shares_after_what_c_has_stored(x):
+    struct.pack_into("d", OUTSIDE, 0, OUTSIDE[0, 1] + OUTSIDE[0, 0])
+    flat = OUTSIDE.reshape(6)
+    OUTSIDE[0, 1] = 3.0
+    return np.sum(flat) * x[0]
+
+
+@pytest.mark.parametrize("derive", [gs.value_and_grad, gs.hessian])
+@pytest.mark.parametrize(
+    ("function", "times"),
+    [(shares_after_a_draw, 1), (shares_before_a_draw, 0), (shares_after_what_c_has_stored, 1)],
+)
+def test_what_ran_before_shared_memory_was_found_does_not_run_twice(function, times, derive):
+    def restart():
+        np.random.seed(0)
+        DRAWS.clear()
+        OUTSIDE[:] = 1.0
+
+    def state():
+        return np.random.get_state()[2], DRAWS[:], OUTSIDE.tolist()
+
+    restart()
+    value = function(X)
+    left = state()
+    transform = derive(function, compile="auto")
+    for call in range(3):
+        restart()
+        if call < times:
+            with pytest.raises(UnsupportedError, match="what ran before it must not run twice"):
+                transform(X)
+            continue
+        found = transform(X)
+        assert state() == left
+        assert derive is gs.hessian or found[0] == value
+
+
 def test_counters_count_each_call_once():
     before = calls
     gradient = gs.grad(FUNCTIONS["a global that is set"], compile="auto")

@@ -26,7 +26,7 @@ from gradscribe.errors import (
     UnsupportedError,
 )
 from gradscribe.frontend.interface import Call
-from gradscribe.ir.core import Function, callees, walk
+from gradscribe.ir.core import CALL, Function, Operation, callees, walk
 from gradscribe.primitives import shared_results
 from gradscribe.primitives.argument_trees import copied, is_same
 from gradscribe.primitives.control import ASSERT, ATTEMPT, CAUGHT, CHECK, RAISE, RESUMED
@@ -80,14 +80,31 @@ REFUSALS = (UnsupportedError, SourceNotFoundError, InternalError)
 def _tells(function: Function) -> bool:
     """Whether a function does more than to compute, by itself and not by its recorded calls."""
     bodies = [function.body, *(callee.function.body for callee in callees(function))]
-    return any(
-        o.primitive.effect
-        and o.primitive not in _RAISING
-        and o.callee not in RESUMED
-        and not (is_recorded(o) or makes_exception(o.callee))
-        for body in bodies
-        for o in walk(body)
+    return any(_is_told(o) and not is_recorded(o) for body in bodies for o in walk(body))
+
+
+def _is_told(operation: Operation) -> bool:
+    return (
+        operation.primitive.effect
+        and operation.primitive not in _RAISING
+        and operation.callee not in RESUMED
+        and not makes_exception(operation.callee)
     )
+
+
+def _tells_before_a_check(function: Function) -> bool:
+    """Whether a function may have done more than to compute by the time that it finds what shares
+    memory and must not."""
+    called = [o for callee in callees(function) for o in walk(callee.function.body)]
+    has_told = False
+    for operation in function.body.operations:
+        within = [operation, *(o for region in operation.regions for o in walk(region))]
+        if any(o.primitive is CALL for o in within):
+            within += called
+        has_told = has_told or any(map(_is_told, within))
+        if has_told and any(o.attributes.get("error") is AliasingError for o in within):
+            return True
+    return False
 
 
 _RAISING = frozenset({ASSERT, ATTEMPT, CAUGHT, CHECK, RAISE})
@@ -119,8 +136,14 @@ class PartialCall:
                 return self._run(*made)
             except UnexpectedError as found:
                 self._learn(made[0], found)
-            except AliasingError as refused:  # of what the arguments share, before anything is done
+            except AliasingError as refused:
                 self._partly.whole[self.key] = refused.what
+                if _tells_before_a_check(made[0].function):
+                    raise AliasingError(
+                        f"{refused.what}, and what ran before it must not run twice",
+                        "call the function again: it is recorded as a whole for that",
+                        refused.location,
+                    ) from None
         if self.key in self._partly.whole:
             return self.record()
         return self._observed(refusal)

@@ -33,6 +33,8 @@ from gradscribe.api.result_types import ResultTypes
 from gradscribe.compiler.eager_calls import forget_own_place, function_of_call
 from gradscribe.errors import ArgumentError, GradscribeError, UnsupportedError
 from gradscribe.frontend.interface import AccessPath
+from gradscribe.frontend.memory import outside_reach, outside_state
+from gradscribe.frontend.memory.outside_functions import all_functions_of, may_change_outside
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.opaque.given_derivatives import derivatives_of, keyword_only
 from gradscribe.frontend.opaque.own_rules import Adjoint, OwnRules, Tangent
@@ -390,13 +392,30 @@ def _call(
 ) -> Any:
     """A call in compiled code, which holds as long as the operation has these rules."""
     operation: OwnOperation = callee.value
-    if not operation.__gradscribe_contract__.is_pure:
-        return unknown.call(lowering, node, operation, tuple(given), keywords)
+    function, contract = operation._rules.function, operation.__gradscribe_contract__
+    outside_reach.refuse_pending(lowering, all_functions_of(function))
+    if contract.is_pure:
+        result = _call_pure(lowering, node, operation, given, keywords)
+    else:
+        result = unknown.call(lowering, node, operation, given, keywords)
+    is_declared = contract.is_pure and not operation._checked
+    if not is_declared and may_change_outside(function):
+        outside_state.ask_again(lowering, f"`{operation._rules.name}`")
+    return result
+
+
+def _call_pure(
+    lowering: Lowering,
+    node: Any,
+    operation: OwnOperation,
+    given: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
     primitive = operation._primitive
     lowering.outside.show(operation._rules, operation._rules.name)
     keywords = {operation._own_names.get(name, name): item for name, item in keywords.items()}
     dependencies.depend(lowering, AccessPath(operation).attribute("_primitive"), primitive)
-    return lowering.apply_primitive(node, primitive, operation, tuple(given), keywords)
+    return lowering.apply_primitive(node, primitive, operation, given, keywords)
 
 
 handlers.enter({handlers.ObjectsOf(OwnOperation): _call})

@@ -21,10 +21,12 @@ import numpy as np
 
 from gradscribe.errors import GradscribeError
 from gradscribe.frontend.interface import AccessPath
+from gradscribe.frontend.memory.outside_kinds import is_transformed
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.syntax.source import source_of
 from gradscribe.frontend.values.values import PLAIN_NUMBERS
 from gradscribe.ir.probing import COMPILERS, codes_in, has, is_a, module_of_class, probe
+from gradscribe.primitives.users_code import may_change
 
 NOT_CHANGED = (*PLAIN_NUMBERS, str, bytes, tuple, frozenset, type(None), types.ModuleType)
 
@@ -77,6 +79,40 @@ def functions_of(target: Any) -> Iterator[types.FunctionType]:
     instance."""
     for held in _code_of(target):
         yield from callables_of(held)
+
+
+def all_functions_of(target: Any) -> list[types.FunctionType]:
+    """The functions of the user's that run where an object is used, and all that they lead to."""
+    pending, found = list(functions_of(target)), dict[int, types.FunctionType]()
+    while pending:
+        function = pending.pop()
+        if id(function) not in found:
+            found[id(function)] = function
+            pending += [f for at in held_by(function) for f in callables_of(at.object)]
+    return list(found.values())
+
+
+def may_change_outside(target: Any) -> bool:
+    """Whether what is called may change something that it finds by itself."""
+    functions = list(functions_of(target))
+    holds = not is_a(target, types.FunctionType) or any(
+        any(rebound(function)) or any(_is_state(at.object) for at in held_by(function))
+        for function in all_functions_of(target)
+    )
+    return holds and any(may_change(f) or _works_in_place(f.__code__) for f in functions)
+
+
+def _works_in_place(code: types.CodeType) -> bool:
+    """Whether there is a `+=`, or the like, of any object."""
+    instructions = (i for part in codes_in(code) for i in dis.get_instructions(part))
+    return any(
+        i.opname.startswith("INPLACE_") or (i.opname == "BINARY_OP" and i.argrepr.endswith("="))
+        for i in instructions
+    )
+
+
+def _is_state(held: Any) -> bool:
+    return not is_a(held, NOT_CHANGED) and not is_code(held) and not is_transformed(held)
 
 
 def calls_methods(target: Any) -> bool:
@@ -214,7 +250,10 @@ _CHANGING = frozenset(
     {"setattr", "delattr", "__setattr__", "__delattr__", "__dict__", "vars", "globals"}
     | {"exec", "eval", "get_referents", "get_objects"}
 )
-_READING = frozenset({"getattr", "attrgetter", "__getattribute__", "__getstate__", "__reduce__"})
+_READING = frozenset(
+    {"getattr", "attrgetter", "__getattribute__", "__getstate__", "__reduce__"}
+    | {"astuple", "asdict", "deepcopy", "dump", "dumps"}
+)
 
 
 def rebound(function: types.FunctionType) -> Iterator[tuple[Any, str]]:

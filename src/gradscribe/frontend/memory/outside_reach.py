@@ -203,25 +203,27 @@ def _last_name(place: Any) -> str:
     return next((str(key) for _, key in place[1][-1:]), "")
 
 
-def refuse_pending(lowering: Lowering) -> None:
-    """Refuse a call of code that may call the functions noted, where one of these may read what the
-    program has stored outside before: that is stored at the end."""
+def refuse_pending(
+    lowering: Lowering, functions: Collection[types.FunctionType] | None = None
+) -> None:
+    """Refuse a call of code that may call these functions, or those noted, where one of these may
+    read what the program has stored outside before: that is stored at the end."""
     found = lowering.outside
-    if not found.reaching:
+    functions = list(found.reaching.values()) if functions is None else functions
+    if not functions:
         return
-    functions = list(found.reaching.values())
     for storage, before in found.entered.items():
         if outside_state.is_as_found(lowering, storage, before):
             continue
-        names, target = {storage.name}, None
-        if isinstance(storage, Cell):
-            names |= set(map(str, _steps(found.owners[storage])))
-        elif storage in found.containers:
+        names, targets = {storage.name}, list[Any]()
+        if storage in found.containers:
             names |= set(map(str, _steps(found.containers[storage].path)))
-            target = found.containers[storage].target
+            targets = [found.containers[storage].target]
         elif storage in found.memory:
-            target = found.memory[storage]
-        if any(may_read(f, names) or _leads_to(f, target) for f in functions):
+            targets = [found.memory[storage]]
+        elif not isinstance(storage, Cell):  # an item of something
+            targets = [held for held in found.found.values() if is_a(held, _LOOKED_INTO)]
+        if any(may_read(f, names) or _leads_to(f, targets) for f in functions):
             outside.refuse_changed(lowering, storage.name or "item")
 
 
@@ -229,18 +231,33 @@ def _steps(path: AccessPath) -> Iterator[Any]:
     return (key for _, key in path.steps)
 
 
-def _leads_to(function: types.FunctionType, target: Any) -> bool:
-    """Whether a function may come to an object by what it finds."""
-    pending, seen = [at.object for at in held_by(function)] if target is not None else [], set()
+def _leads_to(function: types.FunctionType, targets: Collection[Any]) -> bool:
+    """Whether a function may come to one of these objects, or to memory of theirs, by what it
+    finds."""
+    if not targets:
+        return False
+    wanted = list(_led_to(targets))
+    numbers = set(map(id, wanted))
+    arrays = [held for held in wanted if is_a(held, np.ndarray)]
+    return any(
+        id(held) in numbers
+        or (is_a(held, np.ndarray) and any(np.may_share_memory(held, one) for one in arrays))
+        for held in _led_to([at.object for at in held_by(function)])
+    )
+
+
+def _led_to(roots: Iterable[Any]) -> Iterator[Any]:
+    """What can be changed of objects, and of all that these hold."""
+    pending, seen = list(roots), set[int]()
     while pending:
         held = pending.pop()
-        if held is target:
-            return True
-        if id(held) not in seen and not is_a(held, (*NOT_CHANGED, np.dtype)):
-            seen.add(id(held))
-            if _is_opened(held) and not is_code(held):
-                pending += gc.get_referents(held)
-    return False
+        if id(held) in seen or is_a(held, np.dtype):
+            continue
+        seen.add(id(held))
+        if not is_a(held, NOT_CHANGED):
+            yield held
+        if _is_opened(held) and not is_code(held):
+            pending += gc.get_referents(held)
 
 
 def _callables(

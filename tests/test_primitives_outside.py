@@ -1,0 +1,327 @@
+"""What the function of a primitive reads and changes outside is what the program finds there."""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special
+
+import gradscribe as gs
+from gradscribe.errors import UnsupportedError
+
+X = np.array([1.0, 2.0, 3.0])
+
+
+class Model:
+    def __init__(self) -> None:
+        self.k, self.w = 2.0, np.ones(3)
+
+    def grow(self) -> None:
+        self.k = 5.0
+
+    def forward(self, v):
+        return v * self.k
+
+
+M, W, COUNT, LOG, NUMBER = Model(), np.ones(3), {"n": 0.0}, [1.0], 1.0
+BOX = [W]
+
+
+def restart() -> None:
+    global NUMBER
+    M.__dict__.update(k=2.0, w=np.ones(3))
+    W[:], LOG[:], NUMBER, COUNT["n"] = 1.0, [1.0], 1.0, 0.0
+
+
+def scale():
+    return M.k
+
+
+def linear(function: Any, **declared: Any) -> Any:
+    """A primitive that multiplies its argument by something."""
+    made = gs.primitive(function, **declared)
+
+    @made.adjoint
+    def _(out, v, *, d_out):
+        return d_out * out / v
+
+    return made
+
+
+def closure(model: Model = M):
+    return linear(lambda v: v * model.k)
+
+
+directly, by_a_helper, by_a_closure, by_its_name, as_a_method, known_to_be_pure, of_its_array = (
+    linear(lambda v: v * M.k),
+    linear(lambda v: v * scale()),
+    closure(),
+    linear(lambda v: v * operator.attrgetter("k")(M)),
+    linear(M.forward),
+    linear(lambda v: v * M.k, pure=True),
+    linear(lambda v: v * M.w),
+)
+total = gs.primitive(lambda: float(W.sum()), pure=True)
+
+
+def to_scratch(a):
+    a += M.k
+
+
+writing = gs.primitive(to_scratch, writes=("a",))
+READERS = {
+    "directly": directly,
+    "by a helper": by_a_helper,
+    "by a closure": by_a_closure,
+    "by its name": by_its_name,
+    "as a method": as_a_method,
+    "known to be pure": known_to_be_pure,
+}
+
+
+def assign() -> None:
+    M.k = 5.0
+
+
+def multiply() -> None:
+    M.k *= 3.0
+
+
+def assign_by_name() -> None:
+    setattr(M, "k", 5.0)
+
+
+STORES = {"=": assign, "*=": multiply, "setattr": assign_by_name, "method": M.grow}
+
+
+def stored_before(store: Callable[[], None], reader: Any) -> Any:
+    def function(x):
+        store()
+        return np.sum(reader(x) * x)
+
+    return function
+
+
+def stored_in_a_loop(x):
+    s = 0.0
+    for _ in range(3):
+        s = s + np.sum(directly(x))
+        M.k = M.k + 1.0
+    return s
+
+
+def stored_on_a_path(x):
+    if x[0] > 0:
+        M.k = 5.0
+    return np.sum(directly(x))
+
+
+def stored_under_another_name(x):
+    BOX[0][0] = 5.0
+    return total() * np.sum(x)
+
+
+def another_array(x):
+    M.w = np.arange(3.0)
+    return np.sum(of_its_array(x) * x)
+
+
+def written(x):
+    M.k = 5.0
+    scratch = np.ones(3)
+    writing(scratch)
+    return np.sum(scratch * x)
+
+
+READING = {
+    **{f"{s}, {r}": stored_before(STORES[s], READERS[r]) for s in STORES for r in READERS},
+    **{f.__name__: f for f in (stored_in_a_loop, stored_on_a_path, stored_under_another_name)},
+    **{f.__name__: f for f in (another_array, written)},
+}
+
+
+def changing(function: Any) -> Any:
+    made = gs.primitive(function)
+    made.like(lambda v: v * 2.0)
+
+    @made.adjoint
+    def _(out, v, *, d_out):
+        return 2 * d_out
+
+    return made
+
+
+@changing
+def counts(v):
+    COUNT["n"] += 1
+    return v * 2.0
+
+
+@changing
+def stores(v):
+    W[0] += 1
+    return v * 2.0
+
+
+@changing
+def adds_in_place(v):
+    kept = W
+    kept += 1
+    return v * 2.0
+
+
+@changing
+def assigns(v):
+    global NUMBER
+    NUMBER += 1
+    return v * 2.0
+
+
+@changing
+def sets(v):
+    M.k += 1
+    return v * 2.0
+
+
+@changing
+def appends(v):
+    LOG.append(1.0)
+    return v * 2.0
+
+
+@gs.primitive
+def takes_nothing():
+    W[0] += 1
+    return 1.0
+
+
+takes_nothing.like(lambda: 1.0)
+CHANGING: dict[str, Callable[[Any], Any]] = {
+    "an item": lambda x: np.sum(counts(x)) * COUNT["n"],
+    "an element": lambda x: np.sum(W * stores(x)),
+    "an element, read before and after": lambda x: np.sum(W * x) + np.sum(stores(x) * W),
+    "an element, read before": lambda x: W[0] * np.sum(stores(x)),
+    "in place": lambda x: np.sum(adds_in_place(x) * W),
+    "a variable": lambda x: np.sum(assigns(x)) * NUMBER,
+    "an attribute": lambda x: np.sum(sets(x)) * M.k,
+    "a list": lambda x: np.sum(appends(x)) * len(LOG),
+    "without arguments": lambda x: takes_nothing() * np.sum(x * W),
+    "in a loop": lambda x: sum([np.sum(counts(x)) * COUNT["n"] for _ in range(3)]),
+}
+
+
+def slope(function: Any) -> Any:
+    found = []
+    for step in 1e-6 * np.eye(3):
+        values = []
+        for x in (X + step, X - step):
+            restart()
+            values.append(function(x))
+        found.append((values[0] - values[1]) / 2e-6)
+    return np.array(found)
+
+
+def by_tensors(function: Any) -> Any:
+    t = gs.tensor(X, requires_grad=True)
+    out = gs.differentiable(function)(t)
+    out.backward()
+    return out.item(), t.grad.numpy()
+
+
+def by_tangents(function: Any, compile: Any) -> Any:
+    rows = []
+    for direction in np.eye(3):
+        restart()
+        value, row = gs.jvp(function, (X,), (direction,), compile=compile)
+        rows.append(row)
+    return value, np.array(rows)
+
+
+MODES: dict[str, Callable[[Any], Any]] = {
+    "reverse": lambda f: gs.value_and_grad(f)(X),
+    "in part": lambda f: gs.value_and_grad(f, compile="auto")(X),
+    "as it is": lambda f: gs.value_and_grad(f, compile=False)(X),
+    "forward": lambda f: by_tangents(f, True),
+    "forward, as it is": lambda f: by_tangents(f, False),
+    "Tensors": by_tensors,
+}
+
+
+@pytest.fixture(autouse=True)
+def _restarted():
+    restart()
+    yield
+    restart()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("program", [*READING, *CHANGING])
+def test_outside_is_what_python_finds_there_or_refused(program: str, mode: str) -> None:
+    function = (READING | CHANGING)[program]
+    value = function(X)
+    left = W.tolist(), COUNT["n"], LOG[:], NUMBER, M.k, M.w.tolist()
+    expected = slope(function)
+    restart()
+    try:
+        found, gradient = MODES[mode](function)
+    except UnsupportedError:
+        assert mode not in ("as it is", "forward, as it is")
+        return
+    assert found == value
+    assert gradient == pytest.approx(expected, rel=1e-6)
+    assert (W.tolist(), COUNT["n"], LOG[:], NUMBER, M.k, M.w.tolist()) == left
+
+
+def read_and_not_changed(x):
+    return np.sum(directly(x) * x) + M.k
+
+
+def of_a_library(x):
+    return np.sum(special(x)) * scale()
+
+
+special = gs.primitive(lambda v: scipy.special.expit(v))
+
+
+@special.adjoint
+def _(out, v, *, d_out):
+    return d_out * out * (1 - out)
+
+
+def stored_after(x):
+    s = np.sum(directly(x))
+    M.k = 5.0
+    return s + M.k
+
+
+def stored_elsewhere(x):
+    M.other = 5.0
+    return np.sum(directly(x))
+
+
+@pytest.mark.parametrize(
+    "function", [read_and_not_changed, of_a_library, stored_after, stored_elsewhere]
+)
+def test_what_does_not_meet_is_compiled(function: Any) -> None:
+    value, expected = function(X), slope(function)
+    restart()
+    transform = gs.value_and_grad(function)
+    found, gradient = transform(X)
+    assert found == value
+    assert gradient == pytest.approx(expected, rel=1e-6)
+    assert "is_unchanged" not in transform.source
+
+
+def test_the_namespace_may_hold_what_is_read():
+    place = types.SimpleNamespace(k=2.0)
+    op = linear(lambda v: v * place.k)
+    transform = gs.value_and_grad(lambda x: np.sum(op(x)) * place.k)
+    for place.k in (2.0, 3.0):
+        value, gradient = transform(X)
+        assert value == np.sum(X) * place.k**2
+        assert gradient == pytest.approx(np.full(3, place.k**2))

@@ -325,3 +325,81 @@ def test_the_namespace_may_hold_what_is_read():
         value, gradient = transform(X)
         assert value == np.sum(X) * place.k**2
         assert gradient == pytest.approx(np.full(3, place.k**2))
+
+
+CALLS: list[Any] = []
+
+
+@changing
+def counted(v):
+    CALLS.append(v)
+    return v * float(len(CALLS))
+
+
+@counted.adjoint
+def _(out, v, *, d_out):
+    return d_out * out / v
+
+
+def counted_once(x):
+    return np.sum(counted(x) ** 2)
+
+
+def counted_twice(x):
+    return np.sum(counted(x) * counted(x))
+
+
+def counted_in_turn(x):
+    return np.sum(counted(counted(x)) ** 2)
+
+
+def along(function: Any, compile: Any) -> Any:
+    return gs.hvp(function, (X,), (np.ones(3),), compile=compile)[0]
+
+
+def of_gradients(function: Any, compile: Any) -> Any:
+    gradient = gs.grad(function, compile=compile)
+    return gs.grad(lambda x: np.sum(gradient(x)), compile=compile)(X)
+
+
+HIGHER: dict[str, Callable[[Any, Any], Any]] = {
+    "hessian": lambda f, compile: np.diag(gs.hessian(f, compile=compile)(X)),
+    "hvp": along,
+    "gradient of gradient": of_gradients,
+    "tangent of gradient": lambda f, compile: gs.jvp(
+        gs.grad(f, compile=compile), (X,), (np.ones(3),), compile=compile
+    )[1],
+}
+
+
+@pytest.mark.parametrize("compile", [True, "auto", False])
+@pytest.mark.parametrize("transform", HIGHER)
+@pytest.mark.parametrize(
+    ("function", "times", "expected"),
+    [(counted_once, 1, 2.0), (counted_twice, 2, 4.0), (counted_in_turn, 2, 8.0)],
+)
+def test_the_function_runs_once_for_each_call(
+    function: Any, times: int, expected: float, transform: str, compile: Any
+) -> None:
+    CALLS.clear()
+    found = HIGHER[transform](function, compile)
+    assert found == pytest.approx(np.full(3, expected))
+    assert len(CALLS) == times
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_it_runs_once_along_all_directions(order: int) -> None:
+    CALLS.clear()
+    derive = gs.jacfwd if order == 1 else lambda f, **o: gs.jacfwd(gs.jacfwd(f, **o), **o)
+    found = derive(lambda x: counted(x) ** 2, compile=False)(X)
+    assert np.sum(found) == pytest.approx(np.sum(2 * X) if order == 1 else 6.0)
+    assert len(CALLS) == 1
+
+
+def test_what_it_has_read_is_what_it_has_read_in_that_call():
+    def function(x):
+        first = directly(x)
+        M.k = 5.0
+        return np.sum(directly(first) ** 2)
+
+    assert np.diag(gs.hessian(function, compile=False)(X)) == pytest.approx(np.full(3, 200.0))

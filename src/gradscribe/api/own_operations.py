@@ -20,7 +20,6 @@ import functools
 import inspect
 import linecache
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextvars import ContextVar
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -52,6 +51,7 @@ from gradscribe.primitives.contract_kinds import PURE, Contract
 from gradscribe.primitives.registry import register
 from gradscribe.recording import operations
 from gradscribe.recording.arrays import holds_active, is_recorded
+from gradscribe.recording.calls import ANSWER, Answer
 from gradscribe.recording.levels import refused, values_in
 from gradscribe.recording.trials import Trial
 from gradscribe.tracebacks import shortened
@@ -130,10 +130,13 @@ class OwnOperation(CopiedAsFunction):
             except GradscribeError as error:
                 forget_own_place(error)
                 raise
-        answers = _ANSWERS.get()
-        known = answers.get(self._key(args, keywords)) if answers else None
-        if known is not None:
-            return known[0]
+        answer = ANSWER.get()
+        if answer is not None:
+            return self._answered(answer, args, keywords)
+        return self._run(args, keywords)
+
+    def _run(self, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
+        """What the function gives, after the checks of its contract."""
         if self._checked:
             result = isolated.apart(self._rules.function, args, keywords, self._has_written)
         else:
@@ -141,14 +144,22 @@ class OwnOperation(CopiedAsFunction):
         if self._results:
             arguments = self._signature.bind(*args, **keywords).arguments
             self._results.check(self._rules.name, arguments, result)
-        if answers is not None:
-            answers[self._key(args, keywords)] = copy.deepcopy(result), args, keywords
         return result
 
-    def _key(self, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
-        """What tells a call from calls with other arguments."""
-        given = (*enumerate(args), *keywords.items())
-        return self, *((name, _key_of(item)) for name, item in given)
+    def _answered(self, answer: Answer, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
+        """What the function gives, or has given for these very arguments."""
+        key = tuple([(name, _key_of(item)) for name, item in (*enumerate(args), *keywords.items())])
+        if answer.operation is self and answer.key == key:
+            return copy.deepcopy(answer.result)
+        token = ANSWER.set(None)
+        try:
+            result = self._run(args, keywords)
+        finally:
+            ANSWER.reset(token)
+        if answer.operation is self and answer.key is None:
+            answer.key, answer.given = key, (args, keywords)
+            answer.result = copy.deepcopy(result)
+        return result
 
     def _declared(self, bound: inspect.BoundArguments) -> Any:
         """A call of a function of which the user has said what it does with memory."""
@@ -183,11 +194,11 @@ class OwnOperation(CopiedAsFunction):
             first = [name for name in given if kinds[name].kind is _KINDS.POSITIONAL_ONLY]
             args = tuple([given.pop(name) for name in first])
             own = {self._own_names[name]: value for name, value in given.items()}
-            token = _ANSWERS.set({})
+            token = ANSWER.set(Answer(self))
             try:
                 return operations.run(self, args, own)
             finally:
-                _ANSWERS.reset(token)
+                ANSWER.reset(token)
         raise ArgumentError(
             f"`{self._rules.name}` writes to its arguments, and so has no derivative",
             "give rules to a function that returns new arrays",
@@ -255,12 +266,6 @@ class OwnOperation(CopiedAsFunction):
 
     def __repr__(self) -> str:
         return f"<primitive {self._rules.name}>"
-
-
-_Answers = dict[Any, tuple[Any, ...]]
-_ANSWERS: ContextVar[_Answers | None] = ContextVar("answers", default=None)
-"""What calls of an operation have given while one call of it is recorded: its tangent, which reads
-the result, does not run the function again. With the arguments, which the keys know by identity."""
 
 
 def _key_of(item: Any) -> Any:

@@ -11,6 +11,7 @@ import itertools
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,25 @@ from gradscribe.recording.levels import Level, Traced, below, levels_of, plain
 from gradscribe.runtime.graph.kernel import Derivatives
 from gradscribe.runtime.graph.provider import derivatives_of
 
+
+class Answer:
+    """What the function of an operation of the user's has given, which runs once for each call of
+    it in the program: its derivatives read that again.
+
+    operation: the operation. key: tells the arguments; None until the function has run. given: all
+    that the key knows by its identity.
+    """
+
+    __slots__ = ("given", "key", "operation", "result")
+
+    def __init__(self, operation: Any) -> None:
+        self.operation = operation
+        self.key, self.result, self.given = None, None, None
+
+
+ANSWER: ContextVar[Answer | None] = ContextVar("answer", default=None)
+"""That of the call that is recorded, or of which a derivative is computed."""
+
 _MOST = 1 << 14
 _known: dict[Any, Derivatives] = {}
 
@@ -34,10 +54,10 @@ class Node:
     derivatives: None for an input of the run. leaves: what it was called with, for the levels
     below. parents: for each active leaf, its place in this level, or None. record: what the
     adjoint reads; None where there is no adjoint but that of the leaves. likes: the outputs that
-    have cotangents, for the levels below.
+    have cotangents, for the levels below. answer: of an operation of the user's.
     """
 
-    __slots__ = ("derivatives", "leaves", "likes", "number", "parents", "record")
+    __slots__ = ("answer", "derivatives", "leaves", "likes", "number", "parents", "record")
 
     _count = itertools.count(1)
 
@@ -54,7 +74,20 @@ class Node:
         self.parents = parents
         self.record = record
         self.likes = likes
+        self.answer = ANSWER.get()
         self.number = next(Node._count)
+
+    def evaluate(
+        self, derivatives: Derivatives, leaves: Sequence[Any], *, is_first: bool = False
+    ) -> tuple[Any, ...]:
+        """The results of what has these derivatives, which are, or belong to, those of the call."""
+        if self.answer is None:
+            return evaluate(derivatives, leaves, is_first=is_first)
+        token = ANSWER.set(self.answer)
+        try:
+            return evaluate(derivatives, leaves, is_first=is_first)
+        finally:
+            ANSWER.reset(token)
 
 
 def call(

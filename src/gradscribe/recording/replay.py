@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradscribe.compiler.leaves import zero_like
-from gradscribe.recording.calls import Node, evaluate
+from gradscribe.recording.calls import Node
 from gradscribe.recording.levels import Level, Traced, is_differentiable, plain
 from gradscribe.recording.reverse import fitted
 
@@ -51,7 +51,7 @@ def _again(node: Node, found: Mapping[Node, Sequence[Any]]) -> Sequence[Any]:
     for position, parent in zip(derivatives.active, node.parents, strict=True):
         if parent is not None:
             leaves[position] = found[parent[0]][parent[1]]
-    results = evaluate(derivatives, leaves, is_first=node.record is not None)
+    results = node.evaluate(derivatives, leaves, is_first=node.record is not None)
     return [results[position] for position in derivatives.outputs]
 
 
@@ -75,7 +75,7 @@ def _pushed(node: Node, found: Mapping[Node, Sequence[Any]]) -> Sequence[Any]:
         zero_like(plain(value)) if parent is None else found[parent[0]][parent[1]]
         for value, parent in zip(active, node.parents, strict=True)
     ]
-    return evaluate(derivatives.tangent, [*node.leaves, *tangents])
+    return node.evaluate(derivatives.tangent, [*node.leaves, *tangents])
 
 
 def _unreached(value: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from gradscribe.compiler.leaves import zero_like
 from gradscribe.errors import NoDerivativeError
 from gradscribe.ir.core import Operand
-from gradscribe.recording.calls import Node, call, evaluate
+from gradscribe.recording.calls import Node, call
 from gradscribe.recording.levels import Level, Traced, plain
 
 
@@ -61,7 +61,7 @@ def _gradients(node: Node, cotangents: Sequence[Any]) -> Sequence[Any]:
     try:
         if node.record is not None and not any(type(value) is Traced for value in given):
             return derivatives.adjoint(node.record, *given)
-        return evaluate(derivatives.gradient, [*node.leaves, *given])
+        return node.evaluate(derivatives.gradient, [*node.leaves, *given])
     except NoDerivativeError:
         present = [number for number, cotangent in enumerate(cotangents) if cotangent is not None]
         part = None
@@ -69,7 +69,7 @@ def _gradients(node: Node, cotangents: Sequence[Any]) -> Sequence[Any]:
             part = derivatives.of_outputs(tuple(present))
         if part is None:
             raise
-    return evaluate(part.gradient, [*node.leaves, *(given[number] for number in present)])
+    return node.evaluate(part.gradient, [*node.leaves, *(given[number] for number in present)])
 
 
 def plus(first: Any, second: Any) -> Any:

@@ -217,6 +217,7 @@ def imports_the_time(x):
     return x[0] * (1.0 if time() > 0 else 2.0)
 
 
+NAMELESS = None
 OPENED = mock.mock_open(mock.MagicMock(spec=open), read_data="ab")
 REPLACED = [
     (time, "time", lambda x: x[0] * (1.0 if time.time() > 0 else 2.0), lambda: -1.0),
@@ -325,3 +326,36 @@ def test_a_list_among_the_built_in_names_is_the_list(compile, monkeypatch):
     run = gs.value_and_grad(program, compile=compile)
     assert run(X)[0] == 2.0
     assert run(X)[0] == 3.0
+
+
+@pytest.mark.parametrize("compile", [True, "auto", False])
+def test_a_module_without_a_name(compile):
+    """Such is what cffi makes of a library."""
+    nameless = types.ModuleType("nameless")
+    nameless.rate = 2.0
+    del nameless.__name__
+
+    def program(x):
+        return np.sum(x) * nameless.rate
+
+    assert gs.value_and_grad(program, compile=compile)(X)[0] == program(X)
+    program.__globals__["NAMELESS"] = nameless
+    assert gs.value_and_grad(in_a_variable, compile=compile)(X)[0] == in_a_variable(X)
+
+
+def in_a_variable(x):
+    return np.sum(x) * NAMELESS.rate
+
+
+@pytest.mark.parametrize("compile", [True, "auto", False])
+def test_a_class_that_tells_its_own_attributes(compile):
+    class Told:
+        rate = 2.0
+
+        @property
+        def __dict__(self):
+            return {"rate": 2.0}
+
+    told = Told()
+    run = gs.value_and_grad(lambda x: np.sum(x) * told.rate, compile=compile)
+    assert run(X)[0] == np.sum(X) * 2.0

@@ -161,7 +161,7 @@ def _named(function: types.FunctionType) -> Iterator[Any]:
             yield space[name]
             if isinstance(space[name], types.ModuleType):
                 inner = vars(space[name])
-                if not is_library_module(inner["__name__"]) and all(
+                if not is_library_module(inner.get("__name__")) and all(
                     inner is not space for space in spaces
                 ):
                     spaces.append(inner)

@@ -38,7 +38,9 @@ class Answer:
 
     def __init__(self, operation: Any) -> None:
         self.operation = operation
-        self.key, self.result, self.given = None, None, None
+        self.key: Any = None
+        self.result: Any = None
+        self.given: Any = None
 
 
 ANSWER: ContextVar[Answer | None] = ContextVar("answer", default=None)

@@ -123,6 +123,8 @@ def _change(cls: type, callee_of: CalleeOf) -> None:
                 type.__setattr__(cls, name, changed)
             except TypeError:  # of a class that cannot be changed
                 return
+            except AttributeError:  # `__dict__` is always a class's own
+                continue
             _changed[id(cls)][1][name] = value
 
 

@@ -29,7 +29,7 @@ def is_library(owner: Any) -> bool:
     if isinstance(owner, type) and owner in LOCAL_CLASSES:
         return all(map(is_library, owner.__mro__[1:]))
     is_module = isinstance(owner, types.ModuleType)
-    name = owner.__name__ if is_module else probe(owner, "__module__")
+    name = probe(owner, "__name__" if is_module else "__module__")
     return is_library_module(name)
 
 

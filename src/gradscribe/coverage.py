@@ -30,6 +30,7 @@ from gradscribe.primitives.registry import (
     METHODS,
     PRIMITIVES,
     UNKNOWN,
+    primitive_of,
 )
 
 _MODULES: dict[str, ModuleType] = {
@@ -156,7 +157,7 @@ def _of_function(name: str, function: Any) -> tuple[tuple[str, ...], str] | None
     reason = _reason(name)
     if reason is not None:
         return (), reason
-    primitive = PRIMITIVES.get(function)
+    primitive = primitive_of(function)
     handler = handler_of(function)
     is_composed = handler is not None and handler.__module__ == mathematics.__name__
     has_rule = primitive is not None and _has_rule(primitive)

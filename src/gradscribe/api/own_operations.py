@@ -48,7 +48,6 @@ from gradscribe.ir.places import place_of
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Type
 from gradscribe.primitives.contract_kinds import PURE, Contract
-from gradscribe.primitives.registry import register
 from gradscribe.recording import operations
 from gradscribe.recording.arrays import holds_active, is_recorded
 from gradscribe.recording.calls import ANSWER, Answer
@@ -63,7 +62,7 @@ _serial = iter(range(1, 1 << 62))
 class OwnOperation(CopiedAsFunction):
     """A function with its own derivatives; it keeps its name, docstring and signature."""
 
-    __gradscribe_primitive__ = True
+    __gradscribe_primitive__: Any = True
 
     def __init__(
         self, function: Callable[..., Any], contract: Contract = PURE, *, checked: bool = True
@@ -90,7 +89,6 @@ class OwnOperation(CopiedAsFunction):
         self._signature = signature.replace(return_annotation=inspect.Signature.empty)
         self._own_names = _names_in_rules(list(signature.parameters))
         self._names_given = {own: name for name, own in self._own_names.items() if own != name}
-        self._primitive: Primitive
         if contract.is_pure:
             self._register()
 
@@ -103,7 +101,7 @@ class OwnOperation(CopiedAsFunction):
             for p in self._signature.parameters.values()
         ]
         tangents = {f"d_{name}": f"d_{in_rules}" for name, in_rules in own.items()}
-        self._primitive = Primitive(
+        self.__gradscribe_primitive__ = Primitive(
             self._rules.name,
             self._type,
             self._signature.replace(parameters=parameters),
@@ -113,7 +111,6 @@ class OwnOperation(CopiedAsFunction):
             lasting=True,
             ordered=self._checked,
         )
-        register(self._primitive, (self,), ())
 
     @shortened
     def __call__(self, /, *args: Any, **keywords: Any) -> Any:
@@ -416,10 +413,11 @@ def _call_pure(
     given: tuple[Any, ...],
     keywords: dict[str, Any],
 ) -> Any:
-    primitive = operation._primitive
+    primitive: Primitive = operation.__gradscribe_primitive__
     lowering.outside.show(operation._rules, operation._rules.name)
     keywords = {operation._own_names.get(name, name): item for name, item in keywords.items()}
-    dependencies.depend(lowering, AccessPath(operation).attribute("_primitive"), primitive)
+    path = AccessPath(operation).attribute("__gradscribe_primitive__")
+    dependencies.depend(lowering, path, primitive)
     return lowering.apply_primitive(node, primitive, operation, given, keywords)
 
 

@@ -44,7 +44,7 @@ from gradscribe.ir.core import Operand
 from gradscribe.ir.probing import probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.recorded_functions import Machine
-from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
+from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES, primitive_of
 
 __all__ = [
     "BoundCall",
@@ -227,12 +227,14 @@ def _function_of_library(function: Any) -> FunctionType | None:
 
 
 def _is_primitive(function: Any) -> bool:
-    return isinstance(function, Hashable) and function in PRIMITIVES
+    return isinstance(function, Hashable) and primitive_of(function) is not None
 
 
 def _function_of_primitive(callee: Any) -> FunctionType:
     """A function with source that calls an operation with its required arguments."""
-    signature = PRIMITIVES[callee].signature
+    primitive = primitive_of(callee)
+    assert primitive is not None
+    signature = primitive.signature
     assert signature is not None
     required = [p for p in signature.parameters.values() if p.default is p.empty]
     return _calling(callee, len(required))

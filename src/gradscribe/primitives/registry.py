@@ -31,6 +31,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gradscribe.ir.core import Linearity, Primitive
+from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Type
 from gradscribe.primitives.typing import elementwise_type
 
@@ -109,6 +110,13 @@ def register(primitive: Primitive, callables: tuple[Any, ...], methods: tuple[st
         PRIMITIVES[callee] = primitive
     for method in methods:
         METHODS[method] = primitive
+
+
+def primitive_of(callee: Any) -> Primitive | None:
+    """The primitive of a function that is in the table, or of an operation of the user's, which
+    has its own: nothing else holds that, so that both end when the user lets go of it."""
+    own = probe(callee, "__gradscribe_primitive__")
+    return own if isinstance(own, Primitive) else PRIMITIVES.get(callee)
 
 
 def available(module: Any, name: str) -> tuple[Any, ...]:

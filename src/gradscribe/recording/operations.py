@@ -22,7 +22,7 @@ from gradscribe.errors import (
 from gradscribe.ir.core import Operand
 from gradscribe.ir.probing import plain_number, probe
 from gradscribe.primitives import optional
-from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES, VARIANTS
+from gradscribe.primitives.registry import COMPOSITIONS, VARIANTS, primitive_of
 from gradscribe.recording import calls, prelude, texts
 from gradscribe.recording.arrays import (
     PLAIN,
@@ -87,7 +87,7 @@ def _run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     if callee in _PIECES and type(whole) is RecordedArray:
         part = callee(*uncovered(args), **uncovered(dict(kwargs)))
         return getitem(whole, piece(part, lent(whole)))
-    primitive = PRIMITIVES.get(callee)
+    primitive = primitive_of(callee)
     if primitive is not None and callee not in COMPOSITIONS and callee not in VARIANTS:
         if primitive.adjoint is None and primitive.tangent is None:
             found = _plainly(callee, args, kwargs)
@@ -104,7 +104,7 @@ def run_known(
 ) -> Any:
     """What a call gives that the compiler can differentiate. given: what it gives for the plain
     values, where that is known."""
-    primitive = PRIMITIVES.get(callee)
+    primitive = primitive_of(callee)
     if any(probe(value, "__closure__") for value in values_in((args, dict(kwargs)))):
         raise without_rule(callee)  # values of the run may be in such a function
     is_view = primitive is not None and primitive.view

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import linecache
 import operator
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +16,7 @@ import scipy.special
 
 import gradscribe as gs
 from gradscribe.errors import UnsupportedError
+from gradscribe.primitives.registry import PRIMITIVES
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -403,3 +407,16 @@ def test_what_it_has_read_is_what_it_has_read_in_that_call():
         return np.sum(directly(first) ** 2)
 
     assert np.diag(gs.hessian(function, compile=False)(X)) == pytest.approx(np.full(3, 200.0))
+
+
+def test_an_operation_ends_when_the_user_lets_go_of_it():
+    def made() -> Any:
+        op = linear(lambda v: v * 2.0)
+        assert np.sum(op(X)) == 12.0
+        return weakref.ref(op)
+
+    texts, known = len(linecache.cache), len(PRIMITIVES)
+    refs = [made() for _ in range(5)]
+    gc.collect()
+    assert [ref() for ref in refs] == [None] * 5
+    assert (len(linecache.cache), len(PRIMITIVES)) == (texts, known)

@@ -19,6 +19,7 @@ import copy
 import functools
 import inspect
 import linecache
+import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
@@ -306,6 +307,7 @@ def _rule(rule: Any, names: Collection[str], derivatives: Mapping[str, str]) -> 
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     exec(compile(text, filename, "exec"), namespace)
     function: Callable[..., Any] = namespace["rule"]
+    weakref.finalize(function, linecache.cache.pop, filename, None)
     return function
 
 

@@ -18,6 +18,7 @@ import keyword
 import linecache
 import math
 import operator
+import weakref
 from collections.abc import Collection, Mapping, Sequence
 from types import FunctionType
 from typing import Any
@@ -93,6 +94,7 @@ def _define(name: str, text: str, names: tuple[tuple[str, Any], ...]) -> Functio
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     exec(compile(text, filename, "exec"), namespace)
     function: FunctionType = namespace[name]
+    weakref.finalize(function, linecache.cache.pop, filename, None)
     return function
 
 

@@ -1,9 +1,14 @@
 """The legacy spelling: Variable, volatile, grad_variables."""
 
+import gc
+
+import numpy as np
 import pytest
 
-from gradscribe.autograd import Variable
+import gradscribe as api
+from gradscribe.autograd import Function, Variable
 from gradscribe.runtime import namespace as gs
+from gradscribe.runtime.graph.modes import MODES
 
 
 def test_a_variable_is_a_tensor():
@@ -28,11 +33,95 @@ def test_volatile_is_deprecated_and_requires_no_gradient():
     assert not (v * 2).requires_grad
 
 
-def test_volatile_is_always_false():
-    with pytest.warns(UserWarning, match="volatile was removed"):
-        assert gs.ones(1).volatile is False
-    with pytest.warns(UserWarning, match="no_grad"):
-        gs.ones(1).volatile = True
+def volatile(data):
+    with pytest.warns(DeprecationWarning, match=r"Use `with gs\.no_grad\(\):` instead"):
+        return Variable(data, volatile=True)
+
+
+def is_volatile(tensor):
+    with pytest.warns(DeprecationWarning, match=r"Use `with gs\.no_grad\(\):` instead"):
+        return tensor.volatile
+
+
+class Product(Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(a, b)
+        return a * b
+
+    @staticmethod
+    def backward(ctx, d_out):
+        a, b = ctx.saved_tensors
+        return d_out * b, d_out * a
+
+
+def set_item(w, v):
+    t = w * 1
+    t[0] = v[1]
+    return t
+
+
+def set_view(w, v):
+    t = w * 1
+    t.view(2, 1)[0] = v[0]
+    return t
+
+
+SPREADING = {
+    "operator": lambda w, v: w * v,
+    "reversed": lambda w, v: v * w,
+    "in a list": lambda w, v: gs.stack([w, v]),
+    "chain": lambda w, v: ((w * v).sum() * w).exp(),
+    "view": lambda w, v: v.view(2, 1) * w,
+    "element": lambda w, v: v[0] * w,
+    "of several results": lambda w, v: gs.max(gs.stack([w, v]), 0)[0],
+    "Function": Product.apply,
+    "decorated": api.differentiable(lambda w, v: w * v + w),
+    "decorated, of several results": lambda w, v: several(w, v)[1],
+    "decorated, without gradient": lambda w, v: several(v, v)[0] * w,
+    "NumPy": lambda w, v: np.multiply(w, v),
+    "in place": lambda w, v: (w * 1).mul_(v),
+    "an element that is set": set_item,
+    "a view that is set": set_view,
+    "copy": lambda w, v: v.clone() * w,
+}
+
+
+@api.differentiable
+def several(w, v):
+    return w * v, w + v
+
+
+@pytest.mark.parametrize("how", SPREADING)
+def test_volatile_spreads_to_all_that_is_computed_of_it(how):
+    w, v = gs.tensor([1.0, 2.0], requires_grad=True), volatile(gs.ones(2))
+    out = SPREADING[how](w, v)
+    assert not out.requires_grad
+    assert out.grad_fn is None
+    assert is_volatile(out)
+    assert not (out * w).requires_grad
+    assert (w * 2).requires_grad
+    assert not is_volatile(w)
+
+
+def test_volatile_is_set_and_taken_back():
+    w, v = gs.tensor([1.0, 2.0], requires_grad=True), gs.ones(2)
+    assert not is_volatile(v)
+    with pytest.warns(DeprecationWarning, match="no_grad"):
+        v.volatile = True
+    assert not (w * v).requires_grad
+    with pytest.warns(DeprecationWarning, match="no_grad"):
+        v.volatile = False
+    assert (w * v).requires_grad
+
+
+def test_nothing_looks_for_what_is_volatile_when_there_is_none():
+    v = volatile(gs.ones(2))
+    out = v * 2
+    assert MODES
+    del v, out
+    gc.collect()
+    assert not MODES
 
 
 def test_callbacks_are_called_when_the_backward_is_done():
@@ -58,13 +147,11 @@ def test_a_variable_of_data():
 
 
 def test_volatile_comes_before_requires_grad():
-    """`volatile` itself is no longer contagious, as in PyTorch since 0.4; `no_grad` is."""
     with pytest.warns(DeprecationWarning):
         b = Variable(gs.ones(1), requires_grad=True, volatile=True)
     assert not (b * 2).requires_grad
     w = Variable(gs.ones(1), requires_grad=True)
-    with gs.no_grad():
-        assert not ((w * b) + w * 2).requires_grad
+    assert not ((w * b) + w * 2).requires_grad
 
 
 def test_volatile_has_given_way_to_no_grad():

@@ -33,7 +33,14 @@ from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.inference import SAVED, Untracked, all_inference, is_inference
 from gradscribe.runtime.graph.joined import is_join, join
 from gradscribe.runtime.graph.kernel import AdjointByOperations, Derivatives, Kernel, signature
-from gradscribe.runtime.graph.modes import MODES, call_name, tell_finished, tell_recorded, timed
+from gradscribe.runtime.graph.modes import (
+    MODES,
+    call_name,
+    tell_finished,
+    tell_recorded,
+    tell_returned,
+    timed,
+)
 from gradscribe.runtime.graph.node import NO_EDGE, Node
 from gradscribe.runtime.graph.node_names import node_name
 from gradscribe.runtime.graph.operation import node_class
@@ -372,6 +379,7 @@ def apply_compiled(
     with timed(call_name(kernel.stem), leaves):
         results, node = _apply_compiled(kernel, leaves, states)
         tell_recorded(node)
+        tell_returned(leaves, [result for result in results if isinstance(result, Tensor)])
     return results
 
 

@@ -33,7 +33,7 @@ from gradscribe.runtime.graph.function_node import FunctionNode
 from gradscribe.runtime.graph.function_outputs import finish, versions_of
 from gradscribe.runtime.graph.function_tangents import attach_tangents
 from gradscribe.runtime.graph.grad_mode import enter_mode, grad_enabled, leave_mode
-from gradscribe.runtime.graph.modes import MODES, tell_recorded, timed
+from gradscribe.runtime.graph.modes import MODES, tell_recorded, tell_returned, timed
 from gradscribe.runtime.graph.node import NO_EDGE, Edge, Node, next_sequence
 from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap_result
 from gradscribe.tracebacks import shorten
@@ -180,6 +180,7 @@ class Function(metaclass=FunctionMeta):
             if recording:
                 tell_recorded(node)
             attach_tangents(node, inputs, finished)
+            tell_returned(inputs, [result for result in finished if isinstance(result, Tensor)])
         return tuple(finished) if is_tuple else finished[0]
 
     @classmethod

@@ -40,6 +40,12 @@ class Mode:
     def called(self, call: Call, leaves: Sequence[Any], results: Sequence[Any]) -> None:
         """A function of several results has given these; call: it once more, of other leaves."""
 
+    def returned(self, inputs: Sequence[Any], results: Sequence[Any]) -> None:
+        """A function of the user's, compiled or a `Function`, has returned these."""
+
+    def moved(self, tensor: Tensor) -> None:
+        """A Tensor that was changed in place has another place in the graph."""
+
     def recorded(self, node: Node) -> None:
         """A call was recorded as this node."""
 
@@ -119,6 +125,18 @@ def tell_called(call: Call, leaves: Sequence[Any], results: Sequence[Any]) -> No
     """Tell all modes of the results of a function that has several."""
     for mode in tuple(MODES):
         mode.called(call, leaves, results)
+
+
+def tell_returned(inputs: Sequence[Any], results: Sequence[Any]) -> None:
+    """Tell all modes of what a function of the user's has returned."""
+    for mode in tuple(MODES):
+        mode.returned(inputs, results)
+
+
+def tell_moved(tensor: Tensor) -> None:
+    """Tell all modes of another place in the graph."""
+    for mode in tuple(MODES):
+        mode.moved(tensor)
 
 
 def tell_recorded(node: Node) -> None:

@@ -6,6 +6,9 @@ import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gradscribe.runtime.absent import absent_from_tensor
+from gradscribe.runtime.tensors.volatile import SPREADING
+
+_VOLATILE = "volatile is deprecated. Use `with gs.no_grad():` instead."
 
 
 class LegacyAttributes:
@@ -38,16 +41,14 @@ class LegacyAttributes:
 
     @property
     def volatile(self) -> bool:
-        """Always False."""
-        warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
-        return False
+        """Whether this, and all that is computed of it, requires no gradient."""
+        warnings.warn(_VOLATILE, DeprecationWarning, stacklevel=2)
+        return SPREADING.has(self)
 
     @volatile.setter
-    def volatile(self, value: bool) -> None:
-        warnings.warn(
-            "volatile was removed, and setting it has no effect: use `with gs.no_grad():`",
-            stacklevel=2,
-        )
+    def volatile(self: Any, value: bool) -> None:
+        warnings.warn(_VOLATILE, DeprecationWarning, stacklevel=2)
+        (SPREADING.mark if value else SPREADING.unmark)(self)
 
     @property
     def _grad_fn(self) -> Any:

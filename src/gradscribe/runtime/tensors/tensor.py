@@ -19,7 +19,7 @@ import numpy as np
 from gradscribe.runtime.graph.gradients import OWN, GradientAttributes
 from gradscribe.runtime.graph.hooks import WATCHED, Hook, HookTable, RemovableHandle
 from gradscribe.runtime.graph.inference import REQUIRED, is_inference, refuse_requiring
-from gradscribe.runtime.graph.modes import MODES, tangent_of, tell_detached, tell_made
+from gradscribe.runtime.graph.modes import MODES, tangent_of, tell_detached, tell_made, tell_moved
 from gradscribe.runtime.graph.node import NO_EDGE, AccumulateGrad, Edge, Node
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.array_methods import Array as Array
@@ -358,6 +358,8 @@ def move(tensor: Tensor, node: Node, index: int) -> None:
         old = tensor._node.own_state().retained
         node.own_state().retained[index] = old.pop(tensor._index)
     tensor._node, tensor._index, tensor._needs_grad = node, index, True
+    if MODES:
+        tell_moved(tensor)
 
 
 def producer(tensor: Tensor) -> Node | None:

@@ -10,6 +10,7 @@ from gradscribe.runtime.graph.engine import current_run
 from gradscribe.runtime.tensors.creation import made_of_data
 from gradscribe.runtime.tensors.sharing import as_tensor
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
+from gradscribe.runtime.tensors.volatile import SPREADING
 
 
 class _Engine:
@@ -32,7 +33,8 @@ class _VariableType(type):
 class Variable(metaclass=_VariableType):
     """`Variable(data, requires_grad=False)` is a Tensor of the same memory.
 
-    volatile: deprecated; such a Tensor requires no gradient (use `no_grad`).
+    volatile: deprecated, use `no_grad`. Such a Tensor, and all that is computed of it, requires no
+    gradient, whatever else does.
     """
 
     _execution_engine = _Engine()
@@ -42,12 +44,14 @@ class Variable(metaclass=_VariableType):
     ) -> Tensor:
         if volatile is not None:
             warnings.warn(
-                "volatile was removed and now has no effect. Use `with gs.no_grad():` instead.",
+                "volatile is deprecated. Use `with gs.no_grad():` instead.",
                 DeprecationWarning,
                 stacklevel=2,
             )
         tensor = wrap(as_tensor(data).array)
-        if requires_grad and not volatile:
+        if volatile:
+            SPREADING.mark(tensor)
+        elif requires_grad:
             if tensor.dtype.kind not in "fc":
                 return made_of_data(tensor.array, None, None, True)
             tensor.requires_grad_()

@@ -18,7 +18,7 @@ from gradscribe.runtime.functions import shaping
 from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.graph.engine import reached_from
 from gradscribe.runtime.graph.inference import is_inference_mode_enabled
-from gradscribe.runtime.graph.modes import MODES, Call, Mode
+from gradscribe.runtime.graph.modes import Call, Mode, enter, leave
 from gradscribe.runtime.graph.node import Edge, Node
 from gradscribe.runtime.graph.operation import OperationNode
 from gradscribe.runtime.tangents import (
@@ -193,27 +193,28 @@ class _Level(Mode):
         return own
 
 
-_levels: list[_Level] = []
+_levels: ContextVar[tuple[_Level, ...]] = ContextVar("gradscribe_dual_levels", default=())
 
 
 def current_level() -> _Level | None:
     """The innermost level, if there is one."""
-    return _levels[-1] if _levels else None
+    levels = _levels.get()
+    return levels[-1] if levels else None
 
 
 def level_number() -> int:
     """The number of the innermost level; -1 where there is none."""
-    return len(_levels) - 1
+    return len(_levels.get()) - 1
 
 
 def enter_dual_level() -> int:
     """Enter a level; returns its number."""
-    if _levels:
+    if _levels.get():
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     level = _Level()
-    _levels.append(level)
-    MODES.append(level)
-    return len(_levels) - 1
+    _levels.set((level,))
+    enter(level)
+    return level_number()
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
@@ -223,9 +224,11 @@ def exit_dual_level(*, level: int | None = None) -> None:
             "Trying to exit a forward AD level that was not the last one that was created. This "
             "is not supported."
         )
-    if not _levels:
+    levels = _levels.get()
+    if not levels:
         raise RuntimeError("Dual level must be a positive number.")
-    MODES.remove(_levels.pop())
+    _levels.set(levels[:-1])
+    leave(levels[-1])
 
 
 _enabled: ContextVar[bool] = ContextVar("gradscribe_forward_mode", default=True)

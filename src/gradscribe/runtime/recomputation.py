@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 from gradscribe.runtime.graph.engine import current_run
 from gradscribe.runtime.graph.function_node import Saved
 from gradscribe.runtime.graph.grad_mode import enable_grad
-from gradscribe.runtime.graph.modes import MODES, Mode
+from gradscribe.runtime.graph.modes import Mode, enter, leave
 from gradscribe.runtime.graph.node import Node
 from gradscribe.runtime.graph.saved import innermost_hooks, saved_tensors_hooks
 from gradscribe.runtime.tensors.randomness import default_generator
@@ -103,11 +103,11 @@ class _Names(Mode):
     @contextlib.contextmanager
     def on(self) -> Iterator[None]:
         """Within the block, the mode is on."""
-        MODES.append(self)
+        enter(self)
         try:
             yield
         finally:
-            MODES.remove(self)
+            leave(self)
 
 
 class Recomputation:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.graph.function_context import hidden
-from gradscribe.runtime.graph.modes import MODES, Mode
+from gradscribe.runtime.graph.modes import Mode, enter, is_on, leave
 from gradscribe.runtime.graph.nan_search import culprit, has_nan
 from gradscribe.runtime.graph.node import Node
 
@@ -28,9 +28,7 @@ _running: ContextVar[Node | None] = ContextVar("gradscribe_running_node", defaul
 
 
 class _Anomaly(Mode):
-    """The mode, while it is on; one for all threads."""
-
-    check_nan = True
+    """The mode; one for all contexts in which it is on."""
 
     def recorded(self, node: Node) -> None:
         if "traceback_" in node.metadata:
@@ -51,7 +49,7 @@ class _Anomaly(Mode):
             raise
         finally:
             _running.reset(token)
-        if self.check_nan:
+        if is_anomaly_check_nan_enabled():
             for position, result in enumerate(node.arranged_by_input(results)):
                 if has_nan(result):
                     _warn(node, _culprit(node, given))
@@ -62,35 +60,35 @@ class _Anomaly(Mode):
 
 
 _ANOMALY = _Anomaly()
+_check_nan: ContextVar[bool] = ContextVar("gradscribe_check_nan", default=True)
 
 
 def current() -> _Anomaly | None:
     """The mode, if it is on."""
-    return _ANOMALY if _ANOMALY in MODES else None
+    return _ANOMALY if is_on(_ANOMALY) else None
 
 
 def is_anomaly_enabled() -> bool:
     """Whether anomalies are looked for."""
-    return _ANOMALY in MODES
+    return is_on(_ANOMALY)
 
 
 def is_anomaly_check_nan_enabled() -> bool:
     """Whether NaN counts as an anomaly."""
-    return _ANOMALY.check_nan
+    return _check_nan.get()
 
 
 def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
-    """Look for anomalies from now on, or not."""
+    """Look for anomalies in this context from now on, or not."""
     if not isinstance(mode, bool):
         raise TypeError(
             "set_anomaly_enabled(): argument 'enabled' (position 1) must be bool, not "
             f"{type(mode).__name__}"
         )
-    if _ANOMALY in MODES:
-        MODES.remove(_ANOMALY)
+    leave(_ANOMALY)
     if mode:
-        MODES.append(_ANOMALY)
-    _ANOMALY.check_nan = check_nan
+        enter(_ANOMALY)
+    _check_nan.set(check_nan)
 
 
 class set_detect_anomaly:

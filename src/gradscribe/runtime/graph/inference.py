@@ -7,7 +7,7 @@ from contextvars import Token
 from typing import TYPE_CHECKING, Any
 
 from gradscribe.runtime.graph.grad_mode import INFERENCE, GradMode, enter_mode, leave_mode
-from gradscribe.runtime.graph.modes import MODES, Mode
+from gradscribe.runtime.graph.modes import Mode, enter, leave
 
 if TYPE_CHECKING:
     from gradscribe.runtime.functions.eager import Operation
@@ -111,10 +111,10 @@ class inference_mode(GradMode):
             INFERENCE.set(False if self.mode else None),
             enter_mode(not self.mode),
         )
-        MODES.append(_MARKING)
+        enter(_MARKING)
 
     def __exit__(self, *_: Any) -> None:
-        MODES.remove(_MARKING)
+        leave(_MARKING)
         inference, grad = self._tokens
         INFERENCE.reset(inference)
         leave_mode(grad)

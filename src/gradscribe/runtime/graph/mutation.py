@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 
-from gradscribe.runtime.graph.modes import MODES, Mode
+from gradscribe.runtime.graph.modes import Mode, enter, leave
 from gradscribe.runtime.graph.saved import saved_tensors_hooks
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
@@ -71,11 +71,11 @@ def allow_mutation_on_saved_tensors() -> Iterator[Any]:
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
     mutations = Mutations()
     token = _current.set(mutations)
-    MODES.append(mutations)
+    enter(mutations)
     try:
         with saved_tensors_hooks(mutations.pack, mutations.unpack):
             yield mutations
     finally:
-        MODES.remove(mutations)
+        leave(mutations)
         mutations.cloned.clear()
         _current.reset(token)

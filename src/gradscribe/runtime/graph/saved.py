@@ -16,7 +16,7 @@ import numpy as np
 
 from gradscribe.ir.trees import rebuilt
 from gradscribe.runtime.graph.grad_mode import enter_mode, leave_mode
-from gradscribe.runtime.graph.modes import MODES, Mode
+from gradscribe.runtime.graph.modes import Mode, enter, leave
 from gradscribe.runtime.graph.node import Node
 from gradscribe.runtime.tensors.tensor import Tensor, wrap, wrap_result
 
@@ -171,11 +171,10 @@ class saved_tensors_hooks(Mode):
         if not may_set_hooks():
             raise RuntimeError(_refusals.get()[-1])
         _innermost.set((*_innermost.get(), self))
-        MODES.append(self)
+        enter(self)
 
     def __exit__(self, *_: Any) -> None:
-        if self in MODES:
-            MODES.remove(self)
+        leave(self)
         _innermost.set(_innermost.get()[:-1])
 
     def recorded(self, node: Node) -> None:

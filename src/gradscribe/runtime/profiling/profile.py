@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.graph.modes import MODES, Mode, timed
+from gradscribe.runtime.graph.modes import Mode, enter, leave, modes_here, timed
 from gradscribe.runtime.graph.node import Node
 from gradscribe.runtime.profiling.events import EventList, FunctionEvent, FunctionEventAvg
 
@@ -41,6 +41,8 @@ class profile(Mode):
 
     Errors: RuntimeError for a second entry, and for results before the profile has ended.
     """
+
+    everywhere = True
 
     def __init__(
         self,
@@ -71,7 +73,7 @@ class profile(Mode):
         self._is_entered = True
         self._zero = time.perf_counter()
         if self.enabled:
-            MODES.append(self)
+            enter(self)
         return self
 
     def __exit__(
@@ -81,7 +83,7 @@ class profile(Mode):
         trace: TracebackType | None,
     ) -> None:
         if self.enabled:
-            MODES.remove(self)
+            leave(self)
         self._events = EventList(event for event in self._found if event.end_us)
 
     def begun(self, name: str, operands: Sequence[Any], sequence_nr: int) -> None:
@@ -158,7 +160,7 @@ def kineto_available() -> bool:
 
 def is_profiling() -> bool:
     """Whether a profile is on."""
-    return any(isinstance(mode, profile) for mode in MODES)
+    return any(isinstance(mode, profile) for mode in modes_here())
 
 
 class record_function(contextlib.ContextDecorator):

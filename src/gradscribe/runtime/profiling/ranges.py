@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.graph.modes import MODES, Mode
+from gradscribe.runtime.graph.modes import Mode, enter, leave
 
 
 class emit_nvtx(Mode):
@@ -24,6 +24,8 @@ class emit_nvtx(Mode):
     is not installed.
     """
 
+    everywhere = True
+
     def __init__(self, enabled: bool = True, record_shapes: bool = False) -> None:
         self.enabled = enabled
         self.record_shapes = record_shapes
@@ -37,7 +39,7 @@ class emit_nvtx(Mode):
             raise RuntimeError("NVTX annotation context manager is not reentrant")
         self._nvtx = _extension()
         self._is_entered = True
-        MODES.append(self)
+        enter(self)
         return self
 
     def __exit__(
@@ -47,7 +49,7 @@ class emit_nvtx(Mode):
         trace: TracebackType | None,
     ) -> None:
         if self.enabled:
-            MODES.remove(self)
+            leave(self)
 
     def begun(self, name: str, operands: Sequence[Any], sequence_nr: int) -> None:
         if sequence_nr >= 0:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from gradscribe.runtime.graph.modes import MODES, Call, Mode
+from gradscribe.runtime.graph.modes import Call, Mode, enter, leave
 
 if TYPE_CHECKING:
     from gradscribe.runtime.functions.eager import Operation
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 class _Spreading(Mode):
     """Marks the results of what is marked. (Tensors are known by their identity.)"""
+
+    everywhere = True
 
     def __init__(self) -> None:
         self._marked: dict[int, ref[Any]] = {}
@@ -33,7 +35,7 @@ class _Spreading(Mode):
         tensor._view_of = None
         key = id(tensor)
         if not self._marked:
-            MODES.append(self)
+            enter(self)
         self._marked[key] = ref(tensor, lambda _: self._forget(key))
 
     def unmark(self, tensor: Tensor) -> None:
@@ -43,8 +45,8 @@ class _Spreading(Mode):
 
     def _forget(self, key: int) -> None:
         self._marked.pop(key, None)
-        if not self._marked and self in MODES:
-            MODES.remove(self)
+        if not self._marked:
+            leave(self)
 
     def spread(self, operands: Sequence[Any], results: Sequence[Any]) -> None:
         """Mark results where one of the operands is marked, or stands in a list of operands."""

@@ -54,11 +54,10 @@ __all__ = [
 ]
 __all__ += _runtime_names
 
-_MODULES = frozenset({"_C", "fft", "linalg", "nn", "signal", "special", "testing"})
+_MODULES = frozenset({"fft", "linalg", "nn", "signal", "special", "testing"})
 """Modules that are imported when they are first named."""
 
 if TYPE_CHECKING:
-    from gradscribe import _C as _C
     from gradscribe import fft, linalg, nn, signal, special, testing
     from gradscribe.api import (
         Specialization,

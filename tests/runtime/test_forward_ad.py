@@ -369,15 +369,6 @@ def test_a_compiled_function_of_what_has_no_tangent_runs_once():
         assert len(runs) == 2
 
 
-def test_forward_mode_is_switched_off_for_good_by_its_private_name():
-    try:
-        gs._C._set_fwd_grad_enabled(False)
-        assert not gs._C._is_fwd_grad_enabled()
-    finally:
-        gs._C._set_fwd_grad_enabled(True)
-    assert forward_ad._is_fwd_grad_enabled()
-
-
 def test_a_view_has_the_tangent_that_its_base_has_come_by():
     with forward_ad.dual_level():
         base = gs.zeros(3)

@@ -20,7 +20,7 @@ ERRORS = [
     (lambda: gs.zeros(2).normal_(0, -1), "normal expects std >= 0.0, but found std -1"),
     (
         lambda: gs.zeros(2, dtype=gs.int64).normal_(),
-        "\"normal_kernel_cpu\" not implemented for 'Long'",
+        "\"normal\" not implemented for 'Long'",
     ),
     (
         lambda: gs.zeros(2).uniform_(2, 1),

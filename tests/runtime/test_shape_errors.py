@@ -130,7 +130,7 @@ ERRORS = [
     (
         lambda: PLANE.permute(0),
         RuntimeError,
-        "permute(sparse_coo): number of dimensions in the tensor input does not match the length "
+        "permute: number of dimensions in the tensor input does not match the length "
         "of the desired ordering of dimensions i.e. input.dim() = 2 is not equal to len(dims) = 1",
     ),
     (lambda: PLANE.permute(0, 0), RuntimeError, "permute(): duplicate dims are not allowed."),

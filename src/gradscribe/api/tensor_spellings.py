@@ -1,5 +1,5 @@
-"""Functions of Tensors that understand NumPy's names of arguments, or an older order of them,
-or keep silent about floating-point errors: in compiled code, the functions that these call."""
+"""Functions of Tensors that understand NumPy's names of arguments, or
+keep silent about floating-point errors: in compiled code, the functions that these call."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Static
 from gradscribe.runtime.functions.floating_point_errors import QUIET
-from gradscribe.runtime.functions.older_orders import IN_ORDER
 from gradscribe.runtime.functions.spellings import SPELLED, respelled
 
 
@@ -29,9 +28,7 @@ def _under_own_names(function: Callable[..., Any], names: Mapping[str, str]) -> 
 
 def enter() -> None:
     """Let compiled code call them, by what the functions themselves mean there."""
-    spelled: dict[Any, Any] = {
-        made: (function, {}) for made, function in (IN_ORDER | QUIET).items()
-    }
+    spelled: dict[Any, Any] = {made: (function, {}) for made, function in QUIET.items()}
     spelled |= SPELLED
     for made, known in spelled.items():
         if handlers.handler_of(made) is None:

@@ -7,7 +7,6 @@ serves as `gs.name(x, ...)` and as the method `x.name(...)` alike.
 from __future__ import annotations
 
 import functools
-import inspect
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +17,6 @@ from gradscribe.runtime.functions.any_form import apply_of_any_form
 from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.functions.eager_operation import unwarned
 from gradscribe.runtime.functions.explaining import out_of_range
-from gradscribe.runtime.functions.older_orders import in_order
 from gradscribe.runtime.tensors.promotion import (
     alike,
     divisible,
@@ -110,19 +108,13 @@ def scaled(
     some operands."""
     row = Operation(node, callee, wraps_numbers=True)
 
-    def function(input: Any, other: Any, *older: Any, alpha: Any = 1) -> Tensor:
-        if older:
-            operands, factors = in_order(name, ("alpha",), (input, other, *older), 2)
-            return function(*operands, **factors)
+    def function(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
         if check is not None:
             check(input, other)
         if alpha != 1 or alpha is True:
             other = multiple(input, other, alpha)
         return apply(row, promoted(input, other))
 
-    signature = inspect.signature(function)
-    kept = [p for p in signature.parameters.values() if p.name != "older"]
-    function.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
     enter_row(row)
     return named(function, name, callee)
 

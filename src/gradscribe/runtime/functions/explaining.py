@@ -104,10 +104,10 @@ def _of_dtypes(error: Exception, name: str, arrays: Sequence[Any]) -> Exception 
         )
     if name in _BITWISE and any(kind in "fc" for kind in kinds):
         scalar = dtypes.scalar_name(np.result_type(*arrays))
-        return NotImplementedError(f"\"{_BITWISE[name]}_cpu\" not implemented for '{scalar}'")
+        return NotImplementedError(f"\"{_BITWISE[name]}\" not implemented for '{scalar}'")
     if isinstance(error, TypeError) and "not supported for the input types" in str(error):
         scalar = dtypes.scalar_name(np.result_type(*arrays))
-        return NotImplementedError(f"\"{name.lower()}_cpu\" not implemented for '{scalar}'")
+        return NotImplementedError(f"\"{name.lower()}\" not implemented for '{scalar}'")
     return None
 
 
@@ -263,7 +263,7 @@ def _permuted(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exce
     if "repeated" in str(error):
         return RuntimeError("permute(): duplicate dims are not allowed.")
     return RuntimeError(
-        "permute(sparse_coo): number of dimensions in the tensor input does not match the length "
+        "permute: number of dimensions in the tensor input does not match the length "
         f"of the desired ordering of dimensions i.e. input.dim() = {len(shapes[0])}"
     )
 

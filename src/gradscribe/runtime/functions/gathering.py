@@ -151,9 +151,7 @@ def reduced_at(
     counts = np.full(input.array.shape, float(include_self)).ravel()
     np.add.at(counts, places, 1.0)
     if input.array.dtype.kind == "b":
-        raise NotImplementedError(
-            "\"scatter_gather_tensor_cpu_reduce_mean\" not implemented for 'Bool'"
-        )
+        raise NotImplementedError("\"scatter_reduce\" not implemented for 'Bool'")
     if not dtypes.is_differentiable(input.array.dtype):
         total = put_at(_ADD[name], input, places, values).array
         whole = np.maximum(counts, 1.0).astype(input.array.dtype).reshape(total.shape)

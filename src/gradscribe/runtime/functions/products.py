@@ -20,7 +20,6 @@ from gradscribe.runtime.functions.agreement import (
     refuse_unlike_terms,
 )
 from gradscribe.runtime.functions.eager import Operation, apply
-from gradscribe.runtime.functions.older_orders import factors_first
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.promotion import alike, floating, promoted, summable
 from gradscribe.runtime.tensors.tensor import Tensor, rank_of
@@ -56,7 +55,6 @@ _CORRCOEF = Operation("Corrcoef", np.corrcoef, ("dtype",))
 _CROSS = Operation("LinalgCross", composites.cross, ("axis",))
 
 
-@factors_first("value")
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
     """input + value * tensor1 * tensor2."""
     input, tensor1, tensor2 = alike((input, tensor1, tensor2))
@@ -73,7 +71,6 @@ _INTEGER_ADDCDIV = (
 )
 
 
-@factors_first("value")
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
     """input + value * tensor1 / tensor2."""
     if not any(dtypes.is_differentiable(t.dtype) for t in (tensor1, tensor2)):
@@ -96,7 +93,6 @@ def _added(name: str, operands: tuple[Tensor, Tensor, Tensor], beta: Any, alpha:
     return apply(with_input, (*operands, beta, alpha))
 
 
-@factors_first("beta", "alpha")
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * mat1 @ mat2."""
     functions.check_matrices(mat1, mat2)
@@ -106,20 +102,17 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
     return _added("Addmm", (input, mat1, mat2), beta, alpha)
 
 
-@factors_first("beta", "alpha")
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * mat @ vec."""
     refuse_unlike(OF_MATRIX_AND_VECTOR, input, mat, vec)
     return _added("Addmv", (input, mat, vec), beta, alpha)
 
 
-@factors_first("beta", "alpha")
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * the outer product."""
     return _added("Addr", (input, vec1, vec2), beta, alpha)
 
 
-@factors_first("beta", "alpha")
 def baddbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1
 ) -> Tensor:
@@ -128,7 +121,6 @@ def baddbmm(
     return _added("Baddbmm", (input, batch1, batch2), beta, alpha)
 
 
-@factors_first("beta", "alpha")
 def addbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1
 ) -> Tensor:

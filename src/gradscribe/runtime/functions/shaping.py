@@ -179,7 +179,7 @@ def permute(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     order, rank = sizes(args if dims is None else (dims,)), input.array.ndim
     if len(order) != rank:
         raise RuntimeError(
-            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            "permute: number of dimensions in the tensor input does not match the "
             f"length of the desired ordering of dimensions i.e. input.dim() = {rank} is not equal "
             f"to len(dims) = {len(order)}"
         )

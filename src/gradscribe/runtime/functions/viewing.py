@@ -318,7 +318,7 @@ def _check_repeats(repeats: Any, length: int) -> None:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if repeats.dtype.kind not in "iu":
         name = dtypes.scalar_name(repeats.dtype)
-        raise NotImplementedError(f""""repeat_interleave_cpu" not implemented for '{name}'""")
+        raise NotImplementedError(f""""repeat_interleave" not implemented for '{name}'""")
     if repeats.size not in (1, length):
         raise RuntimeError(
             "repeats must have the same size as input along dim, but got repeats.size(0) = "

@@ -145,22 +145,6 @@ class Run:
             self._reached = reached_from(self.roots)
         return node in self._reached and (self.leading is None or node in self.leading)
 
-    def order(self) -> list[Node]:
-        """The nodes that are run, in their order: a leaf after the last that leads to it."""
-        nodes = reached_from(self.roots)
-        if self.leading is not None:
-            nodes &= self.leading
-        ordered: list[Node] = []
-        leaves: dict[Node, Node] = {}
-        for node in sorted(nodes, key=lambda node: -node.sequence_nr):
-            if type(node) is not AccumulateGrad:
-                ordered.append(node)
-                leaves |= {target: node for target, _ in node.next_edges if target in nodes}
-        for leaf, last in leaves.items():
-            if type(leaf) is AccumulateGrad:
-                ordered.insert(ordered.index(last) + 1, leaf)
-        return ordered
-
     def deliver(self, edge: Edge, cotangent: Any, fresh: bool) -> None:
         """Add a cotangent to those that wait for a node.
 

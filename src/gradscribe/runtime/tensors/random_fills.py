@@ -106,7 +106,7 @@ def log_normal_(
     """Set the elements to exponentials of normal random numbers."""
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    _only_floating(self, "log_normal_cpu")
+    _only_floating(self, "log_normal")
     return inplace.assign(self, source(generator).lognormal(mean, std, self.array.shape))
 
 
@@ -140,7 +140,7 @@ def normal_(
     """Set the elements to normal random numbers; the parts of complex ones share the variance."""
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    _only_floating(self, "normal_kernel_cpu")
+    _only_floating(self, "normal")
     draw, shape = source(generator), self.array.shape
     noise: Any = draw.standard_normal(shape)
     if self.array.dtype.kind == "c":

@@ -12,6 +12,7 @@ import pytest
 import scipy.ndimage
 
 import gradscribe as gs
+from gradscribe import torchlike
 from gradscribe.autograd import forward_ad
 from gradscribe.autograd.function import once_differentiable
 from gradscribe.errors import ArgumentError, NoDerivativeError, UnsupportedError
@@ -30,7 +31,7 @@ class Turned(gs.autograd.Function):
     @staticmethod
     def backward(ctx, d_out):
         (x,) = ctx.saved_tensors
-        return 3 * d_out * gs.roll(x, 1)
+        return 3 * d_out * torchlike.roll(x, 1)
 
 
 class TurnedWithTangent(Turned):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
-from gradscribe import errors
+from gradscribe import errors, torchlike
 
 X = np.array([0.3, -1.0, 0.8])
 A = np.random.default_rng(0).standard_normal((4, 3))
@@ -353,10 +353,10 @@ def test_leaves_may_be_real_and_complex_and_of_single_precision(jacobian):
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [
-        (gs.nn.functional.mse_loss, (A, A + X)),
-        (gs.nn.functional.conv1d, (np.ones((1, 2, 5)), np.ones((3, 2, 2)))),
-        (lambda a: gs.nn.functional.dropout(a, 0.5, training=False), (A,)),
-        (lambda a: gs.nn.functional.scaled_dot_product_attention(a, a, a), (A,)),
+        (torchlike.nn.functional.mse_loss, (A, A + X)),
+        (torchlike.nn.functional.conv1d, (np.ones((1, 2, 5)), np.ones((3, 2, 2)))),
+        (lambda a: torchlike.nn.functional.dropout(a, 0.5, training=False), (A,)),
+        (lambda a: torchlike.nn.functional.scaled_dot_product_attention(a, a, a), (A,)),
     ],
 )
 def test_warnings_and_the_texts_of_errors_are_no_reason_to_refuse_forward_mode(function, arguments):

@@ -1,4 +1,4 @@
-"""`gs.linalg`, `gs.fft`, `gs.special`, `gs.signal.windows`: values as NumPy's or SciPy's,
+"""`linalg`, `fft`, `special`, `signal.windows` of `torchlike`: values as NumPy's or SciPy's,
 derivatives of both orders, the same in compiled functions."""
 
 import subprocess
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe import torchlike
 
 rng = np.random.default_rng(0)
 A = rng.standard_normal((3, 3)) + 3 * np.eye(3)
@@ -16,7 +17,7 @@ B, STACK = rng.standard_normal((3, 2)), rng.standard_normal((2, 3, 3)) + 3 * np.
 POSITIVE = A @ A.T
 Z = rng.standard_normal((3, 3)) + 1j * rng.standard_normal((3, 3)) + 3 * np.eye(3)
 HERMITIAN = Z @ Z.conj().T
-L, F = gs.linalg, gs.fft
+L, F = torchlike.linalg, torchlike.fft
 
 LINALG = {
     "cond": (lambda a: L.cond(a), (A,), np.linalg.cond(A)),
@@ -133,7 +134,7 @@ def test_of_vectors_beyond_the_singular_values_the_space_has_a_derivative():
     x = gs.tensor(WIDE, requires_grad=True)
     u, s, vh = L.svd(x)
     assert (u.shape, s.shape, vh.shape) == ((2, 2), (2,), (4, 4))
-    np.testing.assert_allclose((u @ gs.diag(s) @ vh[:2]).detach().numpy(), WIDE)
+    np.testing.assert_allclose((u @ torchlike.diag(s) @ vh[:2]).detach().numpy(), WIDE)
     np.testing.assert_allclose((vh @ vh.mH).detach().numpy(), np.eye(4), atol=1e-12)
     projection = vh[2:].mT @ vh[2:]
     of_others = gs.eye(4) - vh[:2].mT @ vh[:2]
@@ -187,7 +188,7 @@ POLYNOMIALS = {
 @pytest.mark.parametrize("name", SPECIAL)
 def test_special_functions(name):
     scipy = pytest.importorskip("scipy.special")
-    function = getattr(gs.special, name)
+    function = getattr(torchlike.special, name)
     x = gs.tensor(X, requires_grad=True)
     np.testing.assert_allclose(function(x).detach().numpy(), getattr(scipy, SPECIAL[name])(X))
     assert gs.autograd.gradcheck(function, x)
@@ -196,7 +197,7 @@ def test_special_functions(name):
 @pytest.mark.parametrize("name", POLYNOMIALS)
 def test_polynomials(name):
     scipy = pytest.importorskip("scipy.special")
-    function = getattr(gs.special, name)
+    function = getattr(torchlike.special, name)
     x = gs.tensor(X, requires_grad=True)
     np.testing.assert_allclose(
         function(x, 3).detach().numpy(), getattr(scipy, POLYNOMIALS[name])(3, X)
@@ -209,7 +210,7 @@ def test_polynomials_of_the_third_and_fourth_kind():
     pytest.importorskip("scipy.special")
     angle = np.arccos(X)
     for name, wave in (("v", np.cos), ("w", np.sin)):
-        found = getattr(gs.special, f"chebyshev_polynomial_{name}")(gs.tensor(X), 4)
+        found = getattr(torchlike.special, f"chebyshev_polynomial_{name}")(gs.tensor(X), 4)
         expected = wave(4.5 * angle) / wave(angle / 2)
         np.testing.assert_allclose(found.numpy(), expected, atol=1e-12)
 
@@ -234,7 +235,7 @@ WINDOWS = {
 @pytest.mark.parametrize("name", WINDOWS)
 def test_windows(name):
     options, formula = WINDOWS[name]
-    window = getattr(gs.signal.windows, name)
+    window = getattr(torchlike.signal.windows, name)
     symmetric = window(7, **options).numpy()
     np.testing.assert_allclose(symmetric, formula(np.arange(7), 6.0), atol=1e-12)
     np.testing.assert_allclose(symmetric, symmetric[::-1], atol=1e-12)
@@ -250,9 +251,11 @@ def test_frequencies():
 def test_modules_are_imported_when_first_named():
     program = (
         "import sys, gradscribe as gs\n"
+        "assert 'gradscribe.torchlike' not in sys.modules\n"
+        "from gradscribe import torchlike\n"
         "named = [n for n in ('nn', 'linalg', 'fft', 'special', 'signal')"
-        " if 'gradscribe.' + n in sys.modules]\n"
+        " if 'gradscribe.torchlike.' + n in sys.modules]\n"
         "assert named == [], named\n"
-        "gs.linalg.det, gs.signal.windows.hann, gs.nn.functional.relu\n"
+        "torchlike.linalg.det, torchlike.signal.windows.hann, torchlike.nn.functional.relu\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

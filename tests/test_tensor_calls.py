@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
-from gradscribe import errors
+from gradscribe import errors, torchlike
 from tests.frontend.oracles import tensors_agree
 
 x0 = np.array([0.3, -1.2, 2.0, 0.7])
@@ -258,11 +258,11 @@ def test_generated_code_and_errors_show_the_lines_of_the_user():
 
     @gs.differentiable
     def g(x):
-        return x * gs.rand(3, generator=gs.Generator())
+        return x * gs.rand(3, generator=torchlike.Generator())
 
     with pytest.raises(errors.UnsupportedError) as refused:
         g(leaf(1.0, 2.0, 3.0))
-    assert "return x * gs.rand(3, generator=gs.Generator())" in str(refused.value)
+    assert "return x * gs.rand(3, generator=torchlike.Generator())" in str(refused.value)
 
 
 def test_indices_from_where_with_one_argument():

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe import torchlike
 from gradscribe.testing import check_grad
 
 X = np.array([0.5, -1.5, 2.0])
@@ -16,7 +17,7 @@ X = np.array([0.5, -1.5, 2.0])
         lambda a: gs.tensor(a),
         lambda a: gs.as_tensor(a),
         lambda a: gs.from_numpy(a),
-        lambda a: gs.asarray(a),
+        lambda a: torchlike.asarray(a),
         lambda a: gs.tensor(a, dtype=gs.float64),
         lambda a: gs.tensor([a[0], a[1], 2.0], dtype=gs.float64),
         lambda a: gs.full((3,), a[0], dtype=gs.float64),

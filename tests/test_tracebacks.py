@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
-from gradscribe import errors, tracebacks
+from gradscribe import errors, torchlike, tracebacks
 
 HOME = os.path.dirname(gs.__file__)
 ROOT = Path(__file__).parents[1]
@@ -112,7 +112,7 @@ CALLS = {
     "checkpoint": lambda: gs.utils.checkpoint.checkpoint(gs.exp, 3, nosuch=True),
     "in place": lambda: gs.ones(2).add_(gs.ones(3)),
     "function": lambda: gs.cat([gs.ones(2, 3), gs.ones(4, 5)]),
-    "network": lambda: gs.nn.functional.linear(gs.ones(2, 3), gs.ones(4, 5)),
+    "network": lambda: torchlike.nn.functional.linear(gs.ones(2, 3), gs.ones(4, 5)),
     "backward": lambda: parameter().exp().backward(),
     "backward twice": twice,
     "autograd.grad": lambda: gs.autograd.grad(gs.ones(1), gs.ones(1)),

@@ -61,7 +61,7 @@ class Support:
 def supported() -> tuple[Support, ...]:
     """All functions of NumPy and of `math`, methods of arrays and of ufuncs that have a derivative
     here, and those that have none, with the reason; functions of SciPy that have one, where it is
-    installed; functions of `gs.nn.functional`.
+    installed; functions of `torchlike.nn.functional`.
 
     >>> next(entry for entry in supported() if entry.name == "np.linalg.inv").modes
     ('reverse', 'forward')
@@ -77,10 +77,12 @@ def supported() -> tuple[Support, ...]:
 
 
 def _of_networks() -> list[Support]:
-    """The functions of `gs.nn.functional`."""
-    from gradscribe.nn import functional  # only here: it is imported when it is first named
+    """The functions of `torchlike.nn.functional`."""
+    from gradscribe.torchlike.nn import (
+        functional,
+    )  # only here: it is imported when it is first named
 
-    names = [f"gs.nn.functional.{name}" for name in functional.__all__]
+    names = [f"torchlike.nn.functional.{name}" for name in functional.__all__]
     return [
         Support(name, (), reason) if reason else Support(name, ("reverse", "forward"))
         for name, reason in zip(names, map(_reason, names), strict=True)

@@ -1,4 +1,4 @@
-"""`gs.nn.functional`: values, derivatives of both orders, the same in compiled functions."""
+"""`torchlike.nn.functional`: values, derivatives of both orders, the same in compiled functions."""
 
 import warnings
 
@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
-from gradscribe.nn import functional as F
+from gradscribe import torchlike
+from gradscribe.torchlike.nn import functional as F
 from tests.nn.cases import CASES, CONVOLUTIONS, IMAGE, LINE, X
 from tests.sampling import one_in
 
@@ -148,17 +149,17 @@ def test_batch_norm_moves_its_running_averages():
 
 def test_dropout_is_repeated_with_a_generator():
     x = gs.ones(1000)
-    draws = [F.dropout(x, 0.25, generator=gs.Generator().manual_seed(3)) for _ in range(2)]
+    draws = [F.dropout(x, 0.25, generator=torchlike.Generator().manual_seed(3)) for _ in range(2)]
     assert draws[0].tolist() == draws[1].tolist()
     assert set(draws[0].tolist()) == {0.0, 1 / 0.75}
     assert 200 < (draws[0] == 0).sum().item() < 300
-    channels = F.dropout2d(gs.ones((4, 5, 3, 3)), generator=gs.Generator().manual_seed(3))
+    channels = F.dropout2d(gs.ones((4, 5, 3, 3)), generator=torchlike.Generator().manual_seed(3))
     assert {*np.ptp(channels.numpy(), axis=(2, 3)).ravel()} == {0.0}
 
 
 def test_alpha_dropout_keeps_mean_and_variance():
-    x = gs.randn(20000, generator=gs.Generator().manual_seed(0))
-    y = F.alpha_dropout(x, 0.3, True, generator=gs.Generator().manual_seed(1))
+    x = gs.randn(20000, generator=torchlike.Generator().manual_seed(0))
+    y = F.alpha_dropout(x, 0.3, True, generator=torchlike.Generator().manual_seed(1))
     assert abs(y.mean().item()) < 0.05
     assert abs(y.std().item() - 1) < 0.05
 

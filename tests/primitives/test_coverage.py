@@ -10,6 +10,7 @@ import pytest
 import scipy.linalg
 
 import gradscribe as gs
+from gradscribe import torchlike
 from gradscribe.coverage import Support, public_functions
 from gradscribe.frontend.prelude.array_changes import METHODS as CHANGES
 from gradscribe.primitives.limits import LIMITS, WITHOUT_DERIVATIVE
@@ -62,7 +63,7 @@ def test_a_method_has_a_derivative_or_none() -> None:
 
 def test_functions_of_networks_and_methods_of_distributions_are_listed() -> None:
     pytest.importorskip("scipy.stats")
-    names = {f"gs.nn.functional.{name}" for name in gs.nn.functional.__all__}
+    names = {f"torchlike.nn.functional.{name}" for name in torchlike.nn.functional.__all__}
     assert names <= known().keys()
     assert "scipy.stats.dirichlet.logpdf" in known()
     assert "scipy.stats.multivariate_normal" not in known(), "it has only some of the methods"

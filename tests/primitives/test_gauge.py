@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe import torchlike
 from gradscribe.errors import NoDerivativeError
 
 RNG = np.random.default_rng(3)
@@ -556,7 +557,7 @@ def test_tensors_are_checked_alike() -> None:
         return np.asarray(x.grad.numpy())
 
     def others(x):
-        return gs.linalg.svd(x)[0][:, 3:]
+        return torchlike.linalg.svd(x)[0][:, 3:]
 
     def beside(x):
         columns = others(x)
@@ -567,16 +568,16 @@ def test_tensors_are_checked_alike() -> None:
     with pytest.raises(RuntimeError, match="which columns complete a basis"):
         slope(lambda x: (others(x) * W[:, :2]).sum(), TALL)
     with pytest.raises(RuntimeError, match="which columns complete a basis"):
-        slope(lambda x: (gs.linalg.qr(x, "complete")[0] * W).sum(), TALL)
+        slope(lambda x: (torchlike.linalg.qr(x, "complete")[0] * W).sum(), TALL)
     with pytest.raises(RuntimeError, match="phases of complex vectors"):
-        slope(lambda x: (gs.linalg.eigh(x)[1].real * W).sum(), HERMITIAN)
+        slope(lambda x: (torchlike.linalg.eigh(x)[1].real * W).sum(), HERMITIAN)
     with pytest.raises(RuntimeError, match="signs of vectors that `eigh` gives"):
-        slope(lambda x: (gs.linalg.eigh(x)[1] * W).sum(), PAIR)
+        slope(lambda x: (torchlike.linalg.eigh(x)[1] * W).sum(), PAIR)
 
 
 def test_of_tensors_vectors_or_values_alone_are_differentiated_where_values_are_equal() -> None:
     x = gs.tensor(PAIR, requires_grad=True)
-    w, v = gs.linalg.eigh(x)
+    w, v = torchlike.linalg.eigh(x)
     (by_values,) = gs.autograd.grad((w**2).sum(), x, retain_graph=True)
     np.testing.assert_allclose(by_values.numpy(), 2 * PAIR, atol=1e-12)
     space = v[:, :2] @ v[:, :2].mT
@@ -591,7 +592,7 @@ def test_forward_mode_of_tensors_refuses_vectors_of_which_there_is_a_choice() ->
     from gradscribe.autograd import forward_ad
 
     def others(x):
-        return gs.linalg.svd(x)[0][:, 3:]
+        return torchlike.linalg.svd(x)[0][:, 3:]
 
     x = gs.tensor(TALL)
     with forward_ad.dual_level(), pytest.raises(NoDerivativeError, match="forward mode needs it"):
@@ -599,7 +600,7 @@ def test_forward_mode_of_tensors_refuses_vectors_of_which_there_is_a_choice() ->
     for function in (others, gs.differentiable(lambda a: np.linalg.svd(a)[0][:, 3:])):
         with pytest.raises(NoDerivativeError, match="forward mode needs it"):
             gs.autograd.functional.jvp(function, x, x)
-    _, tangent = gs.autograd.functional.jvp(lambda x: gs.linalg.svd(x, False)[0], x, x * x)
+    _, tangent = gs.autograd.functional.jvp(lambda x: torchlike.linalg.svd(x, False)[0], x, x * x)
     _, expected = gs.jvp(lambda a: np.linalg.svd(a, full_matrices=False)[0], (TALL,), (TALL**2,))
     np.testing.assert_allclose(tangent.numpy(), expected, atol=1e-12)
 

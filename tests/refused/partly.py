@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import gradscribe as gs
-from gradscribe.errors import ArgumentError, NotSpecializedError
+from gradscribe.errors import AliasingError, ArgumentError, NotSpecializedError
 from tests.refused import refused_when_run
 
 X = np.linspace(0.5, 2.0, 4)
@@ -118,3 +118,21 @@ def source_of_what_is_recorded():
     gradient = gs.grad(eval_all, compile="auto")
     gradient(2.0)
     gradient.source
+
+
+OUTSIDE = np.ones((2, 3))
+
+
+@refused_when_run(
+    "this stores into `part`, which shares memory with `OUTSIDE`, and what ran before it must not "
+    "run twice",
+    AliasingError,
+)
+def of_a_view_that_is_found_late():
+    def shares(x):
+        drawn = np.random.random()
+        part = np.asfortranarray(OUTSIDE.reshape(1, 6))
+        part[0, 0] = 3.0
+        return np.sum(part) * x[0] * drawn
+
+    gs.grad(shares, compile="auto")(X)

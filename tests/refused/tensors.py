@@ -7,13 +7,14 @@ import copy
 import numpy as np
 
 import gradscribe as gs
+from gradscribe import torchlike
 from gradscribe.errors import AliasingError
 from gradscribe.utils.checkpoint import checkpoint
 from tests.refused import refused, refused_when_run
 
 TENSOR = gs.tensor([0.5, 1.5], requires_grad=True)
 WEIGHTS = gs.tensor([1.0, 2.0])
-GENERATOR = gs.Generator()
+GENERATOR = torchlike.Generator()
 
 
 class Log:

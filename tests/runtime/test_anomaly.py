@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe import torchlike
 from gradscribe.autograd import Function, detect_anomaly, set_detect_anomaly
 
 
@@ -201,11 +202,11 @@ def test_check_nan_may_be_off():
 def test_the_mode_is_on_within_the_block_only():
     with pytest.warns(UserWarning, match="Anomaly Detection has been enabled"):
         detect_anomaly()
-    assert not gs.is_anomaly_enabled()
+    assert not torchlike.is_anomaly_enabled()
     set_detect_anomaly(True)
-    assert gs.is_anomaly_enabled()
+    assert torchlike.is_anomaly_enabled()
     set_detect_anomaly(False)
-    assert not gs.is_anomaly_enabled()
+    assert not torchlike.is_anomaly_enabled()
 
 
 def test_the_error_of_a_change_in_place_has_another_hint():

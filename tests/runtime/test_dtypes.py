@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe import torchlike
 
 NAMES = """
 float64 float32 float16 complex128 complex64
@@ -16,7 +17,7 @@ F32, I32 = gs.float32, gs.int32
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_dtype_prints_with_its_name(name):
-    dtype = getattr(gs, name)
+    dtype = getattr(torchlike, name)
     assert (repr(dtype), str(dtype)) == (f"torch.{name}", f"torch.{name}")
 
 
@@ -37,16 +38,20 @@ def test_numpy_takes_a_dtype_and_is_equal_to_it():
 
 def test_what_a_dtype_tells_of_itself():
     assert (gs.float64.is_floating_point, gs.int64.is_floating_point) == (True, False)
-    assert (gs.complex64.is_complex, gs.uint8.is_signed, gs.int8.is_signed) == (True, False, True)
-    assert (gs.float32.to_complex(), gs.complex128.to_real()) == (gs.complex64, gs.float64)
+    assert (torchlike.complex64.is_complex, gs.uint8.is_signed, torchlike.int8.is_signed) == (
+        True,
+        False,
+        True,
+    )
+    assert (gs.float32.to_complex(), gs.complex128.to_real()) == (torchlike.complex64, gs.float64)
     assert gs.int64.itemsize == 8
 
 
 def test_limits_of_dtypes():
-    assert gs.finfo(gs.float64).eps == np.finfo(np.float64).eps
-    assert gs.finfo().bits == 64
-    assert gs.iinfo(gs.int8).min == -128
-    assert repr(gs.iinfo(gs.int8)) == "iinfo(min=-128, max=127, dtype=int8)"
+    assert torchlike.finfo(gs.float64).eps == np.finfo(np.float64).eps
+    assert torchlike.finfo().bits == 64
+    assert torchlike.iinfo(torchlike.int8).min == -128
+    assert repr(torchlike.iinfo(torchlike.int8)) == "iinfo(min=-128, max=127, dtype=int8)"
 
 
 def test_a_tensor_is_on_a_device():
@@ -72,12 +77,12 @@ PROMOTIONS = [
     (gs.tensor([1], dtype=I32), gs.tensor(1.5, dtype=F32), gs.float32),
     (gs.tensor([1], dtype=I32), gs.tensor([1]), gs.int64),
     (gs.tensor([1.0], dtype=F32), gs.tensor([1.0]), gs.float64),
-    (gs.tensor([1], dtype=gs.uint8), gs.tensor([1], dtype=gs.int8), gs.int16),
+    (gs.tensor([1], dtype=gs.uint8), gs.tensor([1], dtype=torchlike.int8), torchlike.int16),
     (gs.tensor([1.0], dtype=F32), 2.5, gs.float32),
     (gs.tensor([1.0], dtype=F32), np.float64(2.5), gs.float32),
     (np.float64(2.5), gs.tensor([1.0], dtype=F32), gs.float32),
-    (gs.tensor([1.0], dtype=F32), 1j, gs.complex64),
-    (gs.tensor([1], dtype=gs.int8), 1.5, gs.float64),
+    (gs.tensor([1.0], dtype=F32), 1j, torchlike.complex64),
+    (gs.tensor([1], dtype=torchlike.int8), 1.5, gs.float64),
     (gs.tensor([True]), 1, gs.int64),
     (gs.tensor([True]), gs.tensor([True]), gs.bool),
 ]
@@ -86,7 +91,7 @@ PROMOTIONS = [
 @pytest.mark.parametrize(("first", "second", "dtype"), PROMOTIONS)
 def test_the_dtype_of_a_product(first, second, dtype):
     assert (first * second).dtype is dtype
-    assert gs.result_type(first, second) is dtype
+    assert torchlike.result_type(first, second) is dtype
 
 
 @gs.differentiable
@@ -95,7 +100,7 @@ def scaled_products(w, x, s, k):
 
 
 def test_compiled_code_promotes_alike():
-    x, k = gs.tensor([1.0, 2.0], dtype=F32), gs.tensor([3, 4], dtype=gs.int8)
+    x, k = gs.tensor([1.0, 2.0], dtype=F32), gs.tensor([3, 4], dtype=torchlike.int8)
     w, s = gs.tensor([1.0], requires_grad=True), gs.tensor(2.0)
     _, *results = scaled_products(w, x, s, k)
     expected = x * k, x * s, k / k, k.sqrt(), x + k
@@ -104,7 +109,7 @@ def test_compiled_code_promotes_alike():
 
 
 def test_a_quotient_and_a_root_of_integers_have_the_default_type():
-    small = gs.tensor([4], dtype=gs.int8)
+    small = gs.tensor([4], dtype=torchlike.int8)
     assert [t.dtype for t in (small / small, small.sqrt(), small.exp(), small / 2)] == [
         gs.float64
     ] * 4
@@ -117,7 +122,7 @@ def test_a_quotient_and_a_root_of_integers_have_the_default_type():
 
 
 def test_sums_of_small_integers_are_int64():
-    for dtype in (gs.bool, gs.uint8, gs.int8, gs.int32):
+    for dtype in (gs.bool, gs.uint8, torchlike.int8, gs.int32):
         x = gs.ones(3, dtype=dtype)
         assert [t.dtype for t in (x.sum(), x.prod(), x.cumsum(0), x.cumprod(0))] == [gs.int64] * 4
 
@@ -139,10 +144,10 @@ def test_gradients_have_the_dtype_of_what_they_belong_to():
 
 
 def test_conversions_between_categories():
-    assert gs.promote_types(gs.int64, gs.float16) is gs.float16
-    assert gs.promote_types(gs.complex64, gs.float64) is gs.complex128
-    assert gs.can_cast(gs.double, gs.float)
-    assert not gs.can_cast(gs.float, gs.int)
+    assert torchlike.promote_types(gs.int64, gs.float16) is gs.float16
+    assert torchlike.promote_types(torchlike.complex64, gs.float64) is gs.complex128
+    assert torchlike.can_cast(gs.double, gs.float)
+    assert not torchlike.can_cast(gs.float, gs.int)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +155,7 @@ def test_conversions_between_categories():
     [
         (lambda x, k: gs.cat([x, k]), gs.float32),
         (lambda x, k: gs.stack([k, x]), gs.float32),
-        (lambda x, k: gs.hstack([x, k]), gs.float32),
+        (lambda x, k: torchlike.hstack([x, k]), gs.float32),
         (lambda x, k: gs.where(x > 0, x, gs.tensor(0.0)), gs.float32),
         (lambda x, k: gs.where(x > 0, k, 0), gs.int64),
         (lambda x, k: x.addcmul(gs.tensor(1.0), k), gs.float32),
@@ -180,18 +185,18 @@ BYTES, INTS, TRUTHS = gs.tensor([1, 2], dtype=gs.uint8), gs.tensor([1, 2]), gs.t
     [
         (lambda: BYTES + 1000, gs.uint8, [233, 234]),
         (lambda: 300 - BYTES, gs.uint8, [43, 42]),
-        (lambda: gs.tensor([1], dtype=gs.int8) * 200, gs.int8, [-56]),
+        (lambda: gs.tensor([1], dtype=torchlike.int8) * 200, torchlike.int8, [-56]),
         (lambda: gs.add(BYTES, BYTES, alpha=300), gs.uint8, [45, 90]),
         (lambda: gs.add(TRUTHS, TRUTHS, alpha=2), gs.bool, [True, False]),
         (lambda: gs.clamp(INTS, INTS, gs.tensor([1.5, 5], dtype=F32)), F32, [1, 2]),
         (lambda: gs.clamp(BYTES, gs.tensor(1), gs.tensor(1)), gs.uint8, [1, 1]),
         (lambda: gs.tensor([[200, 0], [0, 100]], dtype=gs.uint8).trace(), gs.int64, 300),
-        (lambda: gs.repeat_interleave(gs.tensor([1, 2])), gs.int64, [0, 1, 1]),
+        (lambda: torchlike.repeat_interleave(gs.tensor([1, 2])), gs.int64, [0, 1, 1]),
         (lambda: gs.sum(INTS, dtype=I32), I32, 3),
-        (lambda: gs.cumprod(INTS, 0, dtype=I32), I32, [1, 2]),
-        (lambda: gs.trapezoid(gs.tensor([200, 100], dtype=gs.uint8)), gs.float64, 150),
-        (lambda: gs.trapezoid(gs.zeros(2, 0)), gs.float64, [0, 0]),
-        (lambda: gs.isin(INTS, 2, assume_unique=True), gs.bool, [False, True]),
+        (lambda: torchlike.cumprod(INTS, 0, dtype=I32), I32, [1, 2]),
+        (lambda: torchlike.trapezoid(gs.tensor([200, 100], dtype=gs.uint8)), gs.float64, 150),
+        (lambda: torchlike.trapezoid(gs.zeros(2, 0)), gs.float64, [0, 0]),
+        (lambda: torchlike.isin(INTS, 2, assume_unique=True), gs.bool, [False, True]),
     ],
 )
 def test_dtypes_of_results_are_pytorchs(call, dtype, expected):
@@ -215,14 +220,17 @@ def test_dtypes_of_results_are_pytorchs(call, dtype, expected):
             "For non-complex input tensors, argument alpha must not be a complex number.",
         ),
         (
-            lambda: gs.addcdiv(gs.ones(2), INTS, INTS),
+            lambda: torchlike.addcdiv(gs.ones(2), INTS, INTS),
             "Integer division with addcdiv is no longer supported, and in a future  release ",
         ),
         (lambda: INTS // 0, "ZeroDivisionError"),
         (lambda: INTS % gs.tensor([1, 0]), "ZeroDivisionError"),
-        (lambda: gs.quantile(INTS, 0.5), "quantile() input tensor must be either float or double"),
         (
-            lambda: gs.quantile(gs.ones(2), 2.0),
+            lambda: torchlike.quantile(INTS, 0.5),
+            "quantile() input tensor must be either float or double",
+        ),
+        (
+            lambda: torchlike.quantile(gs.ones(2), 2.0),
             "quantile() q must be in the range [0, 1] but got 2",
         ),
         (
@@ -249,18 +257,18 @@ def test_a_bound_that_is_a_float_makes_integers_the_default_type():
 @pytest.mark.parametrize(
     ("call", "dtype"),
     [
-        (lambda: gs.tensor([1, 2]) * 1j, gs.complex64),
-        (lambda: 1j - gs.tensor([1, 2]), gs.complex64),
-        (lambda: gs.tensor([True]) ** 2j, gs.complex64),
+        (lambda: gs.tensor([1, 2]) * 1j, torchlike.complex64),
+        (lambda: 1j - gs.tensor([1, 2]), torchlike.complex64),
+        (lambda: gs.tensor([True]) ** 2j, torchlike.complex64),
         (lambda: gs.where(gs.tensor([True]), 1, 2.5), gs.float32),
-        (lambda: gs.where(gs.tensor([True]), 1j, 2), gs.complex64),
+        (lambda: gs.where(gs.tensor([True]), 1j, 2), torchlike.complex64),
         (lambda: gs.where(gs.tensor([True]), 1, True), gs.int64),
-        (lambda: gs.xlogy(gs.tensor([2, 3]), 3), gs.float32),
-        (lambda: gs.xlogy(gs.ones(2), 3.0), gs.float32),
-        (lambda: gs.heaviside(gs.tensor([0]), gs.tensor([5])), gs.int64),
-        (lambda: gs.special.xlog1py(gs.ones(2), gs.tensor([5, 6])), gs.float32),
-        (lambda: gs.special.xlog1py(5, gs.ones(2)), gs.float32),
-        (lambda: gs.igamma(gs.ones(2).half(), gs.ones(2).half()), gs.float16),
+        (lambda: torchlike.xlogy(gs.tensor([2, 3]), 3), gs.float32),
+        (lambda: torchlike.xlogy(gs.ones(2), 3.0), gs.float32),
+        (lambda: torchlike.heaviside(gs.tensor([0]), gs.tensor([5])), gs.int64),
+        (lambda: torchlike.special.xlog1py(gs.ones(2), gs.tensor([5, 6])), gs.float32),
+        (lambda: torchlike.special.xlog1py(5, gs.ones(2)), gs.float32),
+        (lambda: torchlike.igamma(gs.ones(2).half(), gs.ones(2).half()), gs.float16),
         (lambda: gs.ones(2, dtype=float), gs.float64),
     ],
 )
@@ -279,7 +287,7 @@ def test_quotients_of_integers_are_rounded_towards_zero_exactly():
 
 
 def test_small_integers_are_converted_before_their_logarithm_is_taken():
-    product = gs.xlogy(gs.tensor([2.0]), gs.tensor([100], dtype=gs.int8))
+    product = torchlike.xlogy(gs.tensor([2.0]), gs.tensor([100], dtype=torchlike.int8))
     assert product.item() == 2 * np.log(100.0)
 
 

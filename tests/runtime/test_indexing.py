@@ -5,6 +5,7 @@ import tracemalloc
 import pytest
 
 import gradscribe as gs
+from gradscribe import torchlike
 
 MASK = gs.tensor([True, False, True])
 
@@ -124,7 +125,7 @@ def test_bytes_are_a_mask_and_short_integers_no_index():
     x = gs.arange(3.0)
     assert x[gs.tensor([1, 0, 1], dtype=gs.uint8)].tolist() == [0, 2]
     with pytest.raises(IndexError, match="tensors used as indices must be long, int, byte or bool"):
-        x[gs.tensor([1, 0], dtype=gs.int8)]
+        x[gs.tensor([1, 0], dtype=torchlike.int8)]
 
 
 def test_a_list_of_lists_is_an_index_for_each_axis():
@@ -189,7 +190,7 @@ TRUE, BYTE = gs.tensor(True), gs.tensor(1, dtype=gs.uint8)
         ((True, 1), [[3, 4, 5]]),
         ((slice(None), True, [0, 1]), [[0, 1], [3, 4]]),
         ((True, ..., [0, 2]), [[0, 3], [2, 5]]),
-        (gs.tensor(1, dtype=gs.int16), [3, 4, 5]),
+        (gs.tensor(1, dtype=torchlike.int16), [3, 4, 5]),
     ],
 )
 def test_a_single_boolean_is_a_mask_of_a_new_axis(index, expected):
@@ -237,7 +238,7 @@ def test_a_false_index_selects_nothing_and_stores_nothing():
             "shape [1, 3]",
         ),
         (
-            lambda x: gs.take_along_dim(x, gs.tensor([0]), 0),
+            lambda x: torchlike.take_along_dim(x, gs.tensor([0]), 0),
             RuntimeError,
             "torch.take_along_dim(): input and indices should have the same number of dimensions, "
             "but got 2 dimensions for input, and 1 dimensions for indices",
@@ -254,7 +255,7 @@ def test_a_false_index_selects_nothing_and_stores_nothing():
             "masked_select: expected BoolTensor for mask",
         ),
         (
-            lambda x: gs.unravel_index(gs.tensor([0.5]), (2, 3)),
+            lambda x: torchlike.unravel_index(gs.tensor([0.5]), (2, 3)),
             TypeError,
             "expected 'indices' to be integer dtype, but got torch.float64",
         ),
@@ -268,7 +269,7 @@ def test_errors_of_indices_are_pytorchs(act, error, message):
 
 def test_take_along_dim_broadcasts_the_other_axes():
     x = gs.arange(6.0).reshape(2, 3)
-    assert gs.take_along_dim(x, gs.tensor([[2, 0]]), 1).tolist() == [[2, 0], [5, 3]]
+    assert torchlike.take_along_dim(x, gs.tensor([[2, 0]]), 1).tolist() == [[2, 0], [5, 3]]
 
 
 def test_scatter_multiplies_by_every_value_that_goes_to_a_place():
@@ -300,7 +301,7 @@ def test_an_empty_index_scatters_nothing():
 
 
 def test_positions_outside_of_the_array_wrap_around():
-    rows, columns = gs.unravel_index(gs.tensor([-1, 7]), (2, 3))
+    rows, columns = torchlike.unravel_index(gs.tensor([-1, 7]), (2, 3))
     assert (rows.tolist(), columns.tolist()) == ([1, 0], [2, 1])
 
 

@@ -5,6 +5,7 @@ import contextlib
 import pytest
 
 import gradscribe as gs
+from gradscribe import torchlike
 
 
 @pytest.fixture
@@ -16,13 +17,13 @@ def inferred():
 def test_all_that_is_made_inside_is_an_inference_tensor():
     x = gs.ones(3, requires_grad=True)
     with gs.inference_mode():
-        assert gs.is_inference_mode_enabled()
+        assert torchlike.is_inference_mode_enabled()
         assert (x * 2).is_inference()
         assert gs.zeros(2).is_inference()
         assert not (x * 2).requires_grad
         assert not x.is_inference()
         assert not x.view(3).is_inference()
-    assert not gs.is_inference_mode_enabled()
+    assert not torchlike.is_inference_mode_enabled()
 
 
 def test_what_is_made_of_it_outside_is_none(inferred):
@@ -66,7 +67,7 @@ def test_it_is_a_decorator_and_can_be_turned_off():
 
     assert double(gs.ones(1)).is_inference()
     with gs.inference_mode(), gs.inference_mode(False):
-        assert not gs.is_inference_mode_enabled()
+        assert not torchlike.is_inference_mode_enabled()
         assert (gs.ones(1, requires_grad=True) * 2).requires_grad
 
 
@@ -114,12 +115,12 @@ def test_nothing_is_recorded_within_however_that_is_asked_for(enable):
         results = [q * 2, gs.cat([q, q]), q.clone(), gs.ones(2).mul_(q)]
         q.add_(1)
         assert [(r.requires_grad, r.is_inference()) for r in results] == [(False, True)] * 4
-        assert (gs.is_grad_enabled(), gs.is_inference_mode_enabled()) == (True, True)
+        assert (gs.is_grad_enabled(), torchlike.is_inference_mode_enabled()) == (True, True)
         with gs.no_grad():
             assert not gs.is_grad_enabled()
         assert gs.is_grad_enabled()
         with gs.inference_mode(False):
             assert (q * 2).requires_grad
-    assert (gs.is_grad_enabled(), gs.is_inference_mode_enabled()) == (True, False)
+    assert (gs.is_grad_enabled(), torchlike.is_inference_mode_enabled()) == (True, False)
     assert (q * 2).requires_grad
     assert q.tolist() == [2.0, 2.0]

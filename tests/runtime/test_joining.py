@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
-from gradscribe import autograd
+from gradscribe import autograd, torchlike
 
 
 def leaf(*shape):
@@ -16,8 +16,8 @@ JOINS = {
     "cat of unequal": lambda parts: gs.cat([parts[0], parts[1][:, :1], parts[2]], -1),
     "stack": lambda parts: gs.stack(parts, -1),
     "stack first": lambda parts: gs.stack(parts),
-    "hstack": gs.hstack,
-    "block_diag": lambda parts: gs.block_diag(*parts),
+    "hstack": torchlike.hstack,
+    "block_diag": lambda parts: torchlike.block_diag(*parts),
     "twice the same": lambda parts: gs.cat([parts[0], parts[1], parts[0]]),
 }
 
@@ -90,10 +90,13 @@ def test_a_view_that_was_changed_is_joined_as_it_is_now():
 
 def test_grids_and_blocks():
     a, b = gs.tensor([1, 2]), gs.tensor([3, 4, 5])
-    assert [g.tolist() for g in gs.meshgrid(a, b)] == [[[1] * 3, [2] * 3], [[3, 4, 5]] * 2]
-    assert [g.shape for g in gs.meshgrid(a, b, indexing="xy")] == [(3, 2), (3, 2)]
-    assert gs.cartesian_prod(a, b)[3].tolist() == [2, 3]
-    assert gs.block_diag(gs.ones(1, 2), gs.tensor([[7.0]])).tolist() == [[1, 1, 0], [0, 0, 7]]
+    assert [g.tolist() for g in torchlike.meshgrid(a, b)] == [[[1] * 3, [2] * 3], [[3, 4, 5]] * 2]
+    assert [g.shape for g in torchlike.meshgrid(a, b, indexing="xy")] == [(3, 2), (3, 2)]
+    assert torchlike.cartesian_prod(a, b)[3].tolist() == [2, 3]
+    assert torchlike.block_diag(gs.ones(1, 2), gs.tensor([[7.0]])).tolist() == [
+        [1, 1, 0],
+        [0, 0, 7],
+    ]
 
 
 def test_a_vector_without_elements_is_joined_with_anything():
@@ -115,7 +118,7 @@ def test_stacks_of_vectors_are_concatenations(name, expected):
         return f"{node.name()[:-9]}({inputs})" if inputs else "x"
 
     x = gs.tensor([1.0, 2.0], requires_grad=True)
-    stacked = getattr(gs, name)([x, x])
+    stacked = getattr(torchlike, name)([x, x])
     assert told(stacked.grad_fn) == expected
     np.testing.assert_array_equal(
         stacked.detach().numpy(), getattr(np, name)([x.detach().numpy()] * 2)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import gradscribe as gs
+from gradscribe import torchlike
 from gradscribe.runtime.graph.modes import MODES
 
 
@@ -35,7 +36,7 @@ def is_dual() -> bool:
 
 
 def is_inference() -> bool:
-    return gs.is_inference_mode_enabled() or gs.tensor([1.0]).is_inference()
+    return torchlike.is_inference_mode_enabled() or gs.tensor([1.0]).is_inference()
 
 
 def is_allowed() -> bool:

@@ -1,4 +1,4 @@
-"""`gs.nn.Parameter`."""
+"""`torchlike.nn.Parameter`."""
 
 import copy
 import pickle
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
-from gradscribe.nn import Parameter
+from gradscribe.torchlike.nn import Parameter
 
 
 def test_a_parameter_is_a_leaf_of_the_memory_that_it_is_given():

@@ -3,7 +3,7 @@
 import pytest
 
 import gradscribe as gs
-from gradscribe import autograd
+from gradscribe import autograd, torchlike
 
 
 def leaf(*shape):
@@ -14,8 +14,8 @@ SEVERAL = {
     "Unbind": lambda x: x.unbind(1),
     "Split": lambda x: x.split(2, 1),
     "SplitWithSizes": lambda x: x.split([1, 3], 1),
-    "VarMean": lambda x: gs.var_mean(x, 1),
-    "StdMean": lambda x: gs.std_mean(x, [0, 1], correction=0, keepdim=True),
+    "VarMean": lambda x: torchlike.var_mean(x, 1),
+    "StdMean": lambda x: torchlike.std_mean(x, [0, 1], correction=0, keepdim=True),
 }
 
 
@@ -61,7 +61,7 @@ def test_a_recorded_gradient_of_pieces_joins_them():
 
 def test_pieces_of_tensor_split_are_slices_that_may_be_changed():
     x = leaf(4) * 1
-    first, second = gs.tensor_split(x, 2)
+    first, second = torchlike.tensor_split(x, 2)
     assert (first.grad_fn.name(), second.output_nr) == ("SliceBackward0", 0)
     first.mul_(2)
     assert autograd.grad(x.sum(), second.grad_fn and x)[0].tolist() == [1, 1, 1, 1]

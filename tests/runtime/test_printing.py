@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe import torchlike
 from gradscribe.runtime.tensors import printing
 
 
@@ -97,9 +98,9 @@ def test_size_prints_as_in_pytorch():
 
 def test_print_options():
     try:
-        gs.set_printoptions(precision=2)
+        torchlike.set_printoptions(precision=2)
         assert repr(gs.tensor([0.125])) == "tensor([0.12])"
-        gs.set_printoptions(sci_mode=True)
+        torchlike.set_printoptions(sci_mode=True)
         assert repr(gs.tensor([0.5])) == "tensor([5.00e-01])"
     finally:
         printing.OPTIONS = printing.PrintOptions()
@@ -123,7 +124,7 @@ def test_numpy_scalars_print_like_elements():
 
 
 def test_a_matrix_that_requires_a_gradient():
-    x = gs.rand(5, 5, generator=gs.Generator().manual_seed(0), requires_grad=True)
+    x = gs.rand(5, 5, generator=torchlike.Generator().manual_seed(0), requires_grad=True)
     text = repr(x)
     assert text.startswith("tensor([[0.")
     assert text.endswith("]], requires_grad=True)")

@@ -3,6 +3,7 @@
 import pytest
 
 import gradscribe as gs
+from gradscribe import torchlike
 
 NUMBER, ROW, PLANE = gs.tensor(2.0), gs.ones(4), gs.ones(2, 3)
 
@@ -19,12 +20,12 @@ ERRORS = [
         "invalid shape dimension -2 at index 0 of shape [-2]",
     ),
     (
-        lambda: gs.roll(PLANE, (1, 2)),
+        lambda: torchlike.roll(PLANE, (1, 2)),
         RuntimeError,
         "shifts and dimensions must align. shifts: 2, dims:0",
     ),
     (
-        lambda: gs.rot90(ROW),
+        lambda: torchlike.rot90(ROW),
         RuntimeError,
         "expected total dims >= 2, but got total dims = 1",
     ),
@@ -35,15 +36,15 @@ ERRORS = [
         "dim 0 appears multiple times in the list of dims",
     ),
     (lambda: ROW.flip(), TypeError, 'flip() missing 1 required positional arguments: "dims"'),
-    (lambda: gs.fliplr(ROW), RuntimeError, "Input must be >= 2-d."),
-    (lambda: gs.flipud(NUMBER), RuntimeError, "Input must be >= 1-d."),
+    (lambda: torchlike.fliplr(ROW), RuntimeError, "Input must be >= 2-d."),
+    (lambda: torchlike.flipud(NUMBER), RuntimeError, "Input must be >= 1-d."),
     (
-        lambda: gs.diag(gs.ones(2, 2, 2)),
+        lambda: torchlike.diag(gs.ones(2, 2, 2)),
         RuntimeError,
         "diag(): Supports 1D or 2D tensors. Got 3D",
     ),
     (
-        lambda: gs.movedim(PLANE, (0, 0), (0, 1)),
+        lambda: torchlike.movedim(PLANE, (0, 0), (0, 1)),
         RuntimeError,
         "movedim: repeated dim in `source` ([0, 0])",
     ),
@@ -58,7 +59,7 @@ ERRORS = [
         "dim 0 appears multiple times in the list of dims",
     ),
     (
-        lambda: gs.repeat_interleave(ROW, gs.tensor([1, 2])),
+        lambda: torchlike.repeat_interleave(ROW, gs.tensor([1, 2])),
         RuntimeError,
         "repeats must have the same size as input along dim, but got repeats.size(0) = 2 and "
         "input.size(0) = 4",
@@ -70,7 +71,7 @@ ERRORS = [
         "but got 3",
     ),
     (
-        lambda: gs.broadcast_shapes((1, 2), (3,)),
+        lambda: torchlike.broadcast_shapes((1, 2), (3,)),
         RuntimeError,
         "Attempting to broadcast a dimension of length 3 at -1! Mismatching argument at index 1 "
         "had (3,); but expected shape should be broadcastable to [1, 2]",
@@ -141,7 +142,7 @@ ERRORS = [
         "dimension 1.  Target sizes: [-1, 4].  Tensor sizes: [2, 3]",
     ),
     (
-        lambda: gs.broadcast_tensors(ROW, PLANE),
+        lambda: torchlike.broadcast_tensors(ROW, PLANE),
         RuntimeError,
         "The size of tensor a (4) must match the size of tensor b (3) at non-singleton dimension 1",
     ),
@@ -180,7 +181,7 @@ def test_diagonals_of_cubes_and_of_tall_matrices_are_filled():
 
 
 def test_tensors_of_the_common_shape_are_broadcast_to_themselves():
-    first, second = gs.broadcast_tensors(PLANE, gs.ones(3))
+    first, second = torchlike.broadcast_tensors(PLANE, gs.ones(3))
     assert first is PLANE
     assert second.shape == (2, 3)
 

@@ -4,24 +4,28 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe import torchlike
 
 BYTES = bytearray(range(8))
 
 
 def buffer(count=-1, offset=0, length=8):
-    return gs.frombuffer(bytearray(length), dtype=gs.int32, count=count, offset=offset)
+    return torchlike.frombuffer(bytearray(length), dtype=gs.int32, count=count, offset=offset)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: gs.asarray([1, 2], copy=False), "can't alias arbitrary sequence into a tensor."),
         (
-            lambda: gs.asarray(np.ones(2), dtype=gs.float32, copy=False),
+            lambda: torchlike.asarray([1, 2], copy=False),
+            "can't alias arbitrary sequence into a tensor.",
+        ),
+        (
+            lambda: torchlike.asarray(np.ones(2), dtype=gs.float32, copy=False),
             "can't alias tensor with dtype 'Double' into dtype 'Float'.",
         ),
         (
-            lambda: gs.frombuffer([1], dtype=gs.int32),
+            lambda: torchlike.frombuffer([1], dtype=gs.int32),
             "object does not implement Python buffer protocol.",
         ),
         (lambda: buffer(length=0), "both buffer length (0) and count (-1) must not be 0"),
@@ -51,14 +55,14 @@ def test_memory_that_cannot_be_shared_is_refused_in_pytorchs_words(call, message
 @pytest.mark.parametrize(("copy", "seen"), [(None, 5.0), (False, 5.0), (True, 0.0)])
 def test_asarray_shares_an_arrays_memory_unless_it_is_to_copy(copy, seen):
     array = np.zeros(2)
-    tensor = gs.asarray(array, copy=copy)
+    tensor = torchlike.asarray(array, copy=copy)
     array[0] = 5.0
     assert tensor[0].item() == seen
 
 
 def test_asarray_reads_buffers():
-    assert gs.asarray(BYTES, dtype=gs.uint8).tolist() == list(range(8))
-    assert gs.asarray(BYTES, dtype=gs.int64).tolist() == [0x0706050403020100]
+    assert torchlike.asarray(BYTES, dtype=gs.uint8).tolist() == list(range(8))
+    assert torchlike.asarray(BYTES, dtype=gs.int64).tolist() == [0x0706050403020100]
 
 
 @pytest.mark.parametrize(
@@ -67,18 +71,18 @@ def test_asarray_reads_buffers():
 )
 def test_asarray_of_a_tensor_keeps_the_graph_unless_it_is_cut(options, name):
     product = gs.ones(2, requires_grad=True) * 2
-    node = gs.asarray(product, **options).grad_fn
+    node = torchlike.asarray(product, **options).grad_fn
     assert (node and node.name()) == name
 
 
 def test_asarray_makes_leaves_that_require_gradients():
-    assert gs.asarray([1.0, 2.0], requires_grad=True).requires_grad
-    assert gs.asarray(np.ones(2), requires_grad=True).is_leaf
+    assert torchlike.asarray([1.0, 2.0], requires_grad=True).requires_grad
+    assert torchlike.asarray(np.ones(2), requires_grad=True).is_leaf
 
 
 def test_new_tensors_take_the_layout_and_memory_that_there_are():
-    assert gs.zeros(2, layout=gs.strided, pin_memory=False).tolist() == [0, 0]
-    assert gs.empty(2, 3, 4, 5, memory_format=gs.channels_last).stride() == (60, 1, 15, 3)
+    assert gs.zeros(2, layout=torchlike.strided, pin_memory=False).tolist() == [0, 0]
+    assert gs.empty(2, 3, 4, 5, memory_format=torchlike.channels_last).stride() == (60, 1, 15, 3)
     with pytest.raises(RuntimeError, match="Need to provide pin_memory allocator"):
         gs.ones(2, pin_memory=True)
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe import torchlike
 
 X = [[3.0, 1.0], [2.0, 5.0]]
 
@@ -19,7 +20,7 @@ SAME = [
     (lambda x: x.unbind(axis=1)[0], lambda x: x.unbind(1)[0]),
     (lambda x: x.softmax(axis=1), lambda x: x.softmax(1)),
     (lambda x: gs.median(x=x, axis=1, keepdims=True)[0], lambda x: x.median(1, True)[0]),
-    (lambda x: gs.log_(x.clone()), lambda x: x.log()),
+    (lambda x: torchlike.log_(x.clone()), lambda x: x.log()),
 ]
 
 
@@ -49,9 +50,9 @@ def test_methods_and_functions_are_one_and_keep_their_signature():
 @pytest.mark.parametrize(
     ("function", "node"),
     [
-        (lambda x: gs.unique(x), "Unique2Backward0"),
-        (lambda x: gs.unique(x, dim=0), "UniqueDimBackward0"),
-        (lambda x: gs.unique_consecutive(x, dim=1), "UniqueConsecutiveBackward0"),
+        (lambda x: torchlike.unique(x), "Unique2Backward0"),
+        (lambda x: torchlike.unique(x, dim=0), "UniqueDimBackward0"),
+        (lambda x: torchlike.unique_consecutive(x, dim=1), "UniqueConsecutiveBackward0"),
     ],
 )
 def test_different_elements_are_in_the_graph_but_have_no_derivative(function, node):
@@ -63,7 +64,7 @@ def test_different_elements_are_in_the_graph_but_have_no_derivative(function, no
 
 def test_slices_that_repeat_the_one_before_are_left_out():
     x = gs.tensor([[1, 1, 2], [3, 3, 4]])
-    values, inverse, counts = gs.unique_consecutive(
+    values, inverse, counts = torchlike.unique_consecutive(
         x, return_inverse=True, return_counts=True, dim=1
     )
     assert values.tolist() == [[1, 2], [3, 4]]

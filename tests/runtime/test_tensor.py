@@ -6,8 +6,8 @@ import pickle
 import numpy as np
 import pytest
 
-from gradscribe.nn.parameter import Parameter
 from gradscribe.runtime import namespace as gs
+from gradscribe.torchlike.nn.parameter import Parameter
 
 
 def test_array_numpy_and_data_share_memory():

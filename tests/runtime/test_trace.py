@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe import torchlike
 
 
 @gs.differentiable
@@ -174,7 +175,7 @@ def noisy_by_the_package(xs):
         (noisy, np.random.get_state),
         (Noisy(generator := np.random.default_rng(0)), lambda: generator.bit_generator.state),
         (Noisy(python := random.Random(0)), python.getstate),
-        (lambda x: noisy_by_the_package([x]), gs.get_rng_state),
+        (lambda x: noisy_by_the_package([x]), torchlike.get_rng_state),
     ],
     ids=["numpy.random", "Generator", "random.Random", "gradscribe"],
 )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
-from gradscribe import autograd
+from gradscribe import autograd, torchlike
 from gradscribe.autograd import Function
 
 
@@ -204,8 +204,8 @@ def test_hooks_of_a_view_have_nothing_to_do_with_changes_through_it():
 PARTS = {
     "real": lambda z: z.real,
     "imag": lambda z: z.imag,
-    "view_as_real": gs.view_as_real,
-    "view_as_complex": lambda z: gs.view_as_complex(gs.view_as_real(z)),
+    "view_as_real": torchlike.view_as_real,
+    "view_as_complex": lambda z: torchlike.view_as_complex(torchlike.view_as_real(z)),
     "a slice of the real part": lambda z: z.real[1:],
 }
 
@@ -261,12 +261,12 @@ def test_a_first_hook_asks_for_the_place_of_a_view():
 @pytest.mark.parametrize(
     "copy",
     [
-        lambda x: gs.rot90(x),
-        lambda x: gs.rot90(x, 0),
-        lambda x: gs.rot90(x, 2),
-        lambda x: gs.matrix_power(x, 1),
+        lambda x: torchlike.rot90(x),
+        lambda x: torchlike.rot90(x, 0),
+        lambda x: torchlike.rot90(x, 2),
+        lambda x: torchlike.matrix_power(x, 1),
         lambda x: gs.flip(x, [0]),
-        lambda x: gs.roll(x, 0, 0),
+        lambda x: torchlike.roll(x, 0, 0),
     ],
 )
 @pytest.mark.parametrize("requires_grad", [False, True])
@@ -474,7 +474,7 @@ def test_an_empty_part_has_the_strides_of_its_base() -> None:
 
 def test_copies_of_views_share_no_memory_and_have_names_of_their_own():
     x = gs.ones(2, 3, requires_grad=True)
-    copy = gs.select_copy(x, 0, 1)
+    copy = torchlike.select_copy(x, 0, 1)
     assert type(copy.grad_fn).__name__ == "SelectBackward0_copy"
     assert not copy._is_view()
     assert type(x.unsafe_chunk(2)[0].mul_(2).grad_fn).__name__ == "MulBackward0"

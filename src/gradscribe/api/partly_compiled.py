@@ -142,7 +142,7 @@ class PartialCall:
                     raise AliasingError(
                         f"{refused.what}, and what ran before it must not run twice",
                         "call the function again: it is recorded as a whole for that",
-                        refused.location,
+                        refused.location or made[0].location,
                     ) from None
         if self.key in self._partly.whole:
             return self.record()

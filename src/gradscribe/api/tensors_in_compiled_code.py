@@ -40,12 +40,16 @@ def enter() -> None:
         as_array,
         PROMOTIONS,
         (
-            *("gradscribe.nn.functional.", "gradscribe.linalg", "gradscribe.fft"),
-            "gradscribe.special",
+            *(
+                "gradscribe.torchlike.nn.functional.",
+                "gradscribe.torchlike.linalg",
+                "gradscribe.torchlike.fft",
+            ),
+            "gradscribe.torchlike.special",
             *(module.__name__ for module in (activations, calculus, factorizations, products)),
         ),
         (
-            "gradscribe.nn.formulas.",
+            "gradscribe.torchlike.nn.formulas.",
             "gradscribe.runtime.functions.special_composites",
             *(module.__name__ for module in (composites, matrix_composites)),
         ),

@@ -75,7 +75,7 @@ WITHOUT_DERIVATIVE = {
         np.searchsorted np.signbit np.size np.tril_indices np.tril_indices_from np.triu_indices
         np.triu_indices_from np.unpackbits np.unravel_index math.ceil math.comb math.factorial
         math.floor math.gcd math.isclose math.isfinite math.isinf math.isnan math.isqrt math.lcm
-        math.perm math.trunc math.ulp math.nextafter gs.nn.functional.one_hot""",
+        math.perm math.trunc math.ulp math.nextafter torchlike.nn.functional.one_hot""",
     "it makes arrays of what has no derivative: of lengths, dtypes, texts, bytes, files": """
         np.bartlett np.blackman np.empty np.empty_like np.eye np.frombuffer np.fromfile
         np.fromregex np.fromstring np.genfromtxt np.hamming np.hanning np.identity np.load

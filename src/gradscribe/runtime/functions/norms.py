@@ -1,4 +1,4 @@
-"""Norms of vectors and of matrices, as `gs.linalg` has them."""
+"""Norms of vectors and of matrices, as `torchlike.linalg` has them."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def _extremum(name: str) -> Check:
 
 _NO_CLAMP = _not_complex(NotImplementedError, "clamp is not supported for complex types")
 _NO_SIGN = (
-    "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use gs.sgn "
+    "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torchlike.sgn "
     "instead."
 )
 

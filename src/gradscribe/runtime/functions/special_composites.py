@@ -37,7 +37,7 @@ def gelu(x: Any) -> Any:
     return x * (0.5 * (1 + sp.erf(x * math.sqrt(0.5))))
 
 
-# --- of gs.special ----------------------------------------------------------------------------
+# --- of torchlike.special ---------------------------------------------------------------------
 
 bessel_j0, bessel_j1, bessel_y0, bessel_y1 = sp.j0, sp.j1, sp.y0, sp.y1
 entr, erfcx, i0e, i1, i1e = sp.entr, sp.erfcx, sp.i0e, sp.i1, sp.i1e

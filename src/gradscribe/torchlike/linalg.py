@@ -1,4 +1,4 @@
-"""`gs.linalg`: linear algebra on Tensors, under PyTorch's names and with its arguments.
+"""`torchlike.linalg`: linear algebra on Tensors, under PyTorch's names and with its arguments.
 
 The derivatives are those of `numpy.linalg` and of the functions of `gs` beside it; here stand only
 the spellings.

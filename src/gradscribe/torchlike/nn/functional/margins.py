@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gradscribe.nn.formulas import losses as formulas
-from gradscribe.nn.functional.losses import check_classes, reduction_of
 from gradscribe.runtime.functions import calculus, shaping
 from gradscribe.runtime.functions import common as functions
 from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.tensors import creation
 from gradscribe.runtime.tensors.promotion import alike
 from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.torchlike.nn.formulas import losses as formulas
+from gradscribe.torchlike.nn.functional.losses import check_classes, reduction_of
 
 # fmt: off
 __all__ = [

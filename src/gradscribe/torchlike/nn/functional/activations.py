@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.nn.formulas import activations as formulas
 from gradscribe.runtime.functions import activations as functions_beside
 from gradscribe.runtime.functions import common as functions
 from gradscribe.runtime.functions import composites, special
@@ -15,6 +14,7 @@ from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.tensors import inplace
 from gradscribe.runtime.tensors.randomness import Generator, source
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
+from gradscribe.torchlike.nn.formulas import activations as formulas
 
 # fmt: off
 __all__ = [

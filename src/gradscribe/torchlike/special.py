@@ -1,4 +1,4 @@
-"""`gs.special`: special functions of Tensors, under PyTorch's names. Most need SciPy.
+"""`torchlike.special`: special functions of Tensors, under PyTorch's names. Most need SciPy.
 
 Functions that `gs` has, too, are the same ones.
 """

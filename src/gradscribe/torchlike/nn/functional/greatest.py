@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gradscribe.nn.formulas import pooling as formulas
-from gradscribe.nn.functional.windows import (
+from gradscribe.runtime.functions import shaping
+from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.tensors.tensor import Tensor, wrap
+from gradscribe.torchlike.nn.formulas import pooling as formulas
+from gradscribe.torchlike.nn.functional.windows import (
     adaptive_counts,
     batch_of,
     check_window,
@@ -16,9 +19,6 @@ from gradscribe.nn.functional.windows import (
     triple,
     window,
 )
-from gradscribe.runtime.functions import shaping
-from gradscribe.runtime.functions.eager import Operation, apply
-from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 # fmt: off
 __all__ = [

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.nn.formulas import losses as formulas
 from gradscribe.runtime.functions import common as functions
 from gradscribe.runtime.functions import shaping
 from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.tensors import queries
 from gradscribe.runtime.tensors.promotion import alike
 from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.torchlike.nn.formulas import losses as formulas
 
 # fmt: off
 __all__ = [

@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from gradscribe.nn.formulas import normalization as formulas
-from gradscribe.nn.functional import padding
 from gradscribe.runtime.functions import common as functions
 from gradscribe.runtime.functions import shaping
 from gradscribe.runtime.functions.eager import Operation, apply
@@ -15,6 +13,8 @@ from gradscribe.runtime.graph import grad_mode
 from gradscribe.runtime.tensors import dtypes, inplace
 from gradscribe.runtime.tensors.size import sizes
 from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.torchlike.nn.formulas import normalization as formulas
+from gradscribe.torchlike.nn.functional import padding
 
 # fmt: off
 __all__ = [

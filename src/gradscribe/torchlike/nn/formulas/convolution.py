@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.nn.formulas.padding import framed
+from gradscribe.torchlike.nn.formulas.padding import framed
 
 
 def columns(x: Any, kernel: Any, stride: Any, dilation: Any, counts: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`gs.fft`: Fourier transforms of Tensors, under PyTorch's names and with its arguments.
+"""`torchlike.fft`: Fourier transforms of Tensors, under PyTorch's names and with its arguments.
 
 The derivatives are those of `numpy.fft`; here stand only the spellings.
 """

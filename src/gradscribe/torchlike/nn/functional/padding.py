@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gradscribe.nn.formulas import padding as formulas
 from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.torchlike.nn.formulas import padding as formulas
 
 __all__ = ["pad"]
 

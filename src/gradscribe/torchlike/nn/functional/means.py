@@ -6,10 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.nn.formulas import padding as margins
-from gradscribe.nn.formulas import pooling as formulas
-from gradscribe.nn.formulas import resampling
-from gradscribe.nn.functional.windows import (
+from gradscribe.runtime.functions import common as functions
+from gradscribe.runtime.functions import shaping
+from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.tensors.tensor import Tensor, wrap
+from gradscribe.torchlike.nn.formulas import padding as margins
+from gradscribe.torchlike.nn.formulas import pooling as formulas
+from gradscribe.torchlike.nn.formulas import resampling
+from gradscribe.torchlike.nn.functional.windows import (
     adaptive_counts,
     batch_of,
     check_window,
@@ -19,10 +23,6 @@ from gradscribe.nn.functional.windows import (
     triple,
     window,
 )
-from gradscribe.runtime.functions import common as functions
-from gradscribe.runtime.functions import shaping
-from gradscribe.runtime.functions.eager import Operation, apply
-from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 # fmt: off
 __all__ = [

@@ -1,4 +1,4 @@
-"""`gs.nn.Parameter`: a leaf that a model is trained by."""
+"""`torchlike.nn.Parameter`: a leaf that a model is trained by."""
 
 from __future__ import annotations
 

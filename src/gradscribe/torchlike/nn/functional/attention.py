@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.nn.formulas import attention as formulas
-from gradscribe.nn.functional import dropouts
 from gradscribe.runtime.functions import calculus, products, shaping
 from gradscribe.runtime.functions import common as functions
 from gradscribe.runtime.functions.eager import Operation, apply
@@ -16,6 +14,8 @@ from gradscribe.runtime.graph import grad_mode
 from gradscribe.runtime.tensors import dtypes, inplace
 from gradscribe.runtime.tensors.promotion import alike
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
+from gradscribe.torchlike.nn.formulas import attention as formulas
+from gradscribe.torchlike.nn.functional import dropouts
 
 # fmt: off
 __all__ = [

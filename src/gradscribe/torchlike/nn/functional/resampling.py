@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gradscribe.nn.formulas import resampling as formulas
-from gradscribe.nn.functional import means
 from gradscribe.runtime.functions import shaping
 from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
+from gradscribe.torchlike.nn.formulas import resampling as formulas
+from gradscribe.torchlike.nn.functional import means
 
 # fmt: off
 __all__ = [

@@ -1,3 +1,0 @@
-"""`gs.signal`: windows of signals."""
-
-from gradscribe.signal import windows as windows

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import gradscribe as gs
+from gradscribe import torchlike
 from tests.sampling import examples
 
 TENSORS_ONLY = """
@@ -53,7 +54,7 @@ def _run(program):
 
 @pytest.mark.parametrize("program", ["import gradscribe", TENSORS_ONLY], ids=["import", "Tensors"])
 def test_the_compiler_is_not_loaded_by(program):
-    unwanted = ("compiler", "codegen", "transforms", "frontend", "api", "nn", "testing")
+    unwanted = ("compiler", "codegen", "transforms", "frontend", "api", "torchlike", "testing")
     _run(
         f"{program}\nimport sys\n"
         f"found = [m for m in {unwanted} if 'gradscribe.' + m in sys.modules]\n"
@@ -87,3 +88,40 @@ def test_threads_may_be_the_first_to_need_the_compiler_together(tmp_path):
     program.write_text(FIRST_USES)
     for _ in range(examples(3, 1)):
         subprocess.run([sys.executable, program], check=True)
+
+
+def test_the_scope_is_small_when_all_is_loaded() -> None:
+    _run(
+        "import gradscribe as gs, gradscribe.torchlike\n"
+        "assert all(hasattr(gs, name) for name in gs.__all__)\n"
+        "shown = [name for name in dir(gs) if not name.startswith('_')]\n"
+        "assert len(shown) <= 180, len(shown)\n"
+        "others = {*shown} - {*gs.__all__}\n"
+        "assert all(f'gradscribe.{name}' in __import__('sys').modules for name in others), others\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["hypot", "nn", "linalg", "int8"])
+def test_a_name_of_pytorch_that_is_elsewhere_says_where(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"it is `gradscribe.torchlike.{name}`"):
+        getattr(gs, name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["autograd", "autograd.functional", "autograd.forward_ad", "utils.checkpoint", "nn.functional"]
+    + ["linalg", "fft", "special", "signal.windows", "cuda"],
+)
+def test_modules_of_the_drop_in_are_imported_by_their_names(name: str) -> None:
+    _run(
+        f"import gradscribe.torchlike.{name} as found, gradscribe.torchlike as torch\n"
+        f"assert found is torch.{name}\n"
+    )
+
+
+def test_the_drop_in_has_what_gradscribe_has_of_pytorch() -> None:
+    own = "DifferentiableFunction Specialization differentiable errors grad hessian hvp jacfwd "
+    own += "jacobian jacrev jvp primitive stop_gradient supported trace value_and_grad vjp"
+    for name in {*gs.__all__} - {*own.split()}:
+        assert getattr(torchlike, name) is getattr(gs, name), name
+    assert len(torchlike.__all__) > 500

@@ -425,7 +425,7 @@ FAULTS = (
     ),
     Fault(
         "transposed operand",
-        "nn/formulas/losses.py",
+        "torchlike/nn/formulas/losses.py",
         "scale = 1 + (weights[-1] - 1) * target",
         "scale = 1 + (weights[0] - 1) * target",
         "Binary cross entropy with a weight and a pos_weight takes the one for the other.",

@@ -173,23 +173,33 @@ class Inlined:
 
     def __init__(self, inputs: Iterable[tuple[Value, Value]]) -> None:
         self._mapping = dict(inputs)
+        self._done: set[Operation] = set()
 
     def after(self, inputs: Iterable[tuple[Value, Value]]) -> Inlined:
         """What has been appended so far, for a piece that goes on from it with more inputs."""
-        return Inlined((self._mapping | dict(inputs)).items())
+        found = Inlined((self._mapping | dict(inputs)).items())
+        found._done |= self._done
+        return found
 
     def append(self, lowering: Lowering, operations: Sequence[Operation]) -> None:
         """What must run as often as the program says is not appended twice."""
         builder = lowering.builder
         start = len(builder.operations)
         for operation in operations:
-            if not (is_ordered(operation) and self._mapping.keys() >= {*operation.results}):
+            if not (is_ordered(operation) and self._is_done(operation)):
                 builder.append(self._renewed(operation))
         assert builder.location is not None
         if builder.location.filename.startswith(_MADE):
             builder.operations[start:] = map(_as_primal, builder.operations[start:])
         else:
             builder.relocate(start, builder.location)
+
+    def _is_done(self, operation: Operation) -> bool:
+        if operation.results:
+            return self._mapping.keys() >= {*operation.results}
+        is_done = operation in self._done
+        self._done.add(operation)
+        return is_done
 
     def values(self, of: Iterable[Value]) -> list[Value]:
         return [self._mapping.get(value, value) for value in of]

@@ -93,6 +93,19 @@ class OwnOperation(CopiedAsFunction):
         if contract.is_pure:
             self._register()
 
+    @property
+    def __gradscribe_changes__(self) -> bool:
+        """Whether another run of the function, for a derivative, may change something again. (In
+        a recorded run there is none.)"""
+        answer = ANSWER.get()
+        is_recorded = answer is not None and answer.operation is self
+        return self._may_change and not is_recorded
+
+    @functools.cached_property
+    def _may_change(self) -> bool:
+        is_declared = self.__gradscribe_contract__.is_pure and not self._checked
+        return not is_declared and may_change_outside(self._rules.function)
+
     def _register(self) -> None:
         """Make a primitive with the rules as they are now: another one each time, for what was
         compiled with other rules is not used again."""
@@ -402,8 +415,7 @@ def _call(
         result = _call_pure(lowering, node, operation, given, keywords)
     else:
         result = unknown.call(lowering, node, operation, given, keywords)
-    is_declared = contract.is_pure and not operation._checked
-    if not is_declared and may_change_outside(function):
+    if operation._may_change:
         outside_state.ask_again(lowering, f"`{operation._rules.name}`")
     return result
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from gradscribe.api.stored_outside import StoredOutside
+from gradscribe.compiler.derivatives import check_drawn
 from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.higher_order import Chain, nested_gradient, nested_pullback
 from gradscribe.compiler.leaves import zero_like
@@ -176,7 +177,11 @@ class OfGradient:
 
     @cached_property
     def _pullback_code(self) -> Generated:
-        return Generated(lambda: silenced(self._pullback))
+        def make() -> Function:
+            check_drawn(self._primal.function)
+            return silenced(self._pullback)
+
+        return Generated(make)
 
     @cached_property
     def _tangent_code(self) -> Generated:

@@ -23,6 +23,7 @@ from gradscribe.compiler.stages import Stages, flat, only_results
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import CALL, IF, LOOP, Function, Operation, Value, callees, walk
 from gradscribe.ir.liveness import Liveness
+from gradscribe.ir.probing import probe
 from gradscribe.ir.trees import Leaf
 from gradscribe.ir.types import Array, Collected, Scalar
 from gradscribe.ir.types import Sequence as SequenceType
@@ -131,23 +132,13 @@ class Derivatives:
 
     def _of_this(self, name: str, function: Function, active: tuple[int, ...]) -> Derivatives:
         """The derivatives of a derivative, for calls of the function that have been made."""
-        self._check_drawn()
+        check_drawn(self._stages.primal)
         return of_flat(name, silenced(function), active, views=False)
 
     def order(self, n: int) -> Callable[..., tuple[Any, ...]]:
         """F_n where the function has run already: what it draws would be drawn anew."""
-        self._check_drawn()
+        check_drawn(self._stages.primal)
         return self._generated_order(n).callable
-
-    def _check_drawn(self) -> None:
-        drawn = _drawn(self._stages.primal)
-        if drawn is not None:
-            raise UnsupportedError(
-                f"`{self._stages.primal.name}` draws random numbers, or calls code that cannot be "
-                "read, and might get others for its derivatives of higher order",
-                "draw them before the call, and pass them in; or use `gs.hvp`",
-                drawn.location,
-            )
 
     def _generated_order(self, n: int) -> Generated:
         if n not in self._orders:
@@ -350,13 +341,25 @@ def _element_reads(function: Function) -> set[Value]:
     return read
 
 
+def check_drawn(function: Function) -> None:
+    """Refuse derivatives that a run of their own computes, after that of the function."""
+    drawn = _drawn(function)
+    if drawn is not None:
+        raise UnsupportedError(
+            f"`{function.name}` draws random numbers, or calls code that cannot be read, and might "
+            "get others for its derivatives of higher order",
+            "draw them before the call, and pass them in; or use `gs.hvp`",
+            drawn.location,
+        )
+
+
 def _drawn(function: Function) -> Operation | None:
     """An operation that gives numbers which it might not give again: not so one of a generator that
     the function makes itself, of a seed."""
     seeded: set[Value] = set()
     unread = {o.result: o for o in walk(function.body) if o.primitive is EFFECT}
     for operation in walk(function.body):
-        if operation.primitive is REREAD:
+        if operation.primitive is REREAD or probe(operation.callee, "__gradscribe_changes__"):
             return operation
         if operation.primitive is WRITTEN:
             call = unread.get(operation.operands[1])

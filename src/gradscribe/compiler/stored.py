@@ -16,7 +16,14 @@ import numpy as np
 from gradscribe.compiler.keys import array_of
 from gradscribe.errors import AliasingError, ReadOnlyError
 from gradscribe.frontend.interface import Lowered
-from gradscribe.ir.overlaps import Position, extents, owner_of_memory, root_of, share_memory
+from gradscribe.ir.overlaps import (
+    Position,
+    extents,
+    overlaps_itself,
+    owner_of_memory,
+    root_of,
+    share_memory,
+)
 from gradscribe.ir.shown import Memory
 
 
@@ -41,6 +48,11 @@ def refuse_overlap(names: Sequence[str], leaves: Sequence[Any], lowered: Lowered
     is_read = [number not in lowered.grown for number in range(len(leaves))]
     pieces = [list(_pieces(leaf)) if own else [] for leaf, own in zip(leaves, is_read, strict=True)]
     for target in sorted(targets):
+        if any(isinstance(p, np.ndarray) and overlaps_itself(p) for p in pieces[target]):
+            raise AliasingError(
+                f"`{names[target]}` is stored to, and two of its elements are one in memory",
+                "store to the array that it is a view of",
+            )
         if target in lowered.distinct and _repeats(pieces[target]):
             raise AliasingError(
                 f"`{names[target]}` is stored to, and two of its items share memory",

@@ -35,6 +35,20 @@ def share_memory(a: Any, b: Any) -> bool:
         return True
 
 
+def overlaps_itself(array: Array) -> bool:
+    """Whether two elements of an array may share memory: where a step along one axis is shorter
+    than all that lies along the axes of shorter steps."""
+    if array.flags.c_contiguous or array.flags.f_contiguous or not array.size:
+        return False
+    axes = zip(array.strides, array.shape, strict=True)
+    reach = array.itemsize
+    for step, n in sorted((abs(step), n) for step, n in axes if n > 1):
+        if step < reach:
+            return True
+        reach += step * (n - 1)
+    return False
+
+
 def root_of(array: Array) -> Array:
     """The array that this one is a view of."""
     while isinstance(array.base, np.ndarray):

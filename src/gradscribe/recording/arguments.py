@@ -16,7 +16,13 @@ import numpy as np
 
 from gradscribe.compiler.given_leaves import converted, leaves_in, shape_error
 from gradscribe.errors import AliasingError
-from gradscribe.ir.overlaps import copied, copied_together, owner_of_memory, share_memory
+from gradscribe.ir.overlaps import (
+    copied,
+    copied_together,
+    overlaps_itself,
+    owner_of_memory,
+    share_memory,
+)
 from gradscribe.ir.probing import is_a
 from gradscribe.ir.shown import Memory, asks_which
 from gradscribe.ir.trees import flatten, node_of, unflatten
@@ -288,7 +294,8 @@ class Copies:
 
 
 def _sharing(leaves: Sequence[Any]) -> list[list[int]]:
-    """The numbers of the arrays, those together that share memory, directly or by way of others."""
+    """The numbers of the arrays, those together that share memory, directly or by way of others,
+    or of which two elements do."""
     groups: list[list[int]] = []
     for i, leaf in enumerate(leaves):
         array = plain(leaf)
@@ -297,7 +304,7 @@ def _sharing(leaves: Sequence[Any]) -> list[list[int]]:
         near = [g for g in groups if any(share_memory(array, plain(leaves[j])) for j in g)]
         groups = [group for group in groups if group not in near]
         groups.append([*(j for group in near for j in group), i])
-    return [group for group in groups if len(group) > 1]
+    return [g for g in groups if len(g) > 1 or overlaps_itself(plain(leaves[g[0]]))]
 
 
 def _is_array(leaf: Any) -> bool:

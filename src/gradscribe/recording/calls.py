@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -80,14 +80,15 @@ class Node:
         self.number = next(Node._count)
 
     def evaluate(
-        self, derivatives: Derivatives, leaves: Sequence[Any], *, is_first: bool = False
+        self, find: Callable[[], Derivatives], leaves: Sequence[Any], *, is_first: bool = False
     ) -> tuple[Any, ...]:
-        """The results of what has these derivatives, which are, or belong to, those of the call."""
+        """The results of what has the derivatives that `find` gives, which are, or belong to, those
+        of the call."""
         if self.answer is None:
-            return evaluate(derivatives, leaves, is_first=is_first)
+            return evaluate(find(), leaves, is_first=is_first)
         token = ANSWER.set(self.answer)
         try:
-            return evaluate(derivatives, leaves, is_first=is_first)
+            return evaluate(find(), leaves, is_first=is_first)
         finally:
             ANSWER.reset(token)
 

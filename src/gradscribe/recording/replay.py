@@ -51,7 +51,7 @@ def _again(node: Node, found: Mapping[Node, Sequence[Any]]) -> Sequence[Any]:
     for position, parent in zip(derivatives.active, node.parents, strict=True):
         if parent is not None:
             leaves[position] = found[parent[0]][parent[1]]
-    results = node.evaluate(derivatives, leaves, is_first=node.record is not None)
+    results = node.evaluate(lambda: derivatives, leaves, is_first=node.record is not None)
     return [results[position] for position in derivatives.outputs]
 
 
@@ -75,7 +75,7 @@ def _pushed(node: Node, found: Mapping[Node, Sequence[Any]]) -> Sequence[Any]:
         zero_like(plain(value)) if parent is None else found[parent[0]][parent[1]]
         for value, parent in zip(active, node.parents, strict=True)
     ]
-    return node.evaluate(derivatives.tangent, [*node.leaves, *tangents])
+    return node.evaluate(lambda: derivatives.tangent, [*node.leaves, *tangents])
 
 
 def _unreached(value: Any) -> Any:

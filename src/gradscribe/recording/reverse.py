@@ -61,7 +61,7 @@ def _gradients(node: Node, cotangents: Sequence[Any]) -> Sequence[Any]:
     try:
         if node.record is not None and not any(type(value) is Traced for value in given):
             return derivatives.adjoint(node.record, *given)
-        return node.evaluate(derivatives.gradient, [*node.leaves, *given])
+        return node.evaluate(lambda: derivatives.gradient, [*node.leaves, *given])
     except NoDerivativeError:
         present = [number for number, cotangent in enumerate(cotangents) if cotangent is not None]
         part = None
@@ -69,7 +69,8 @@ def _gradients(node: Node, cotangents: Sequence[Any]) -> Sequence[Any]:
             part = derivatives.of_outputs(tuple(present))
         if part is None:
             raise
-    return node.evaluate(part.gradient, [*node.leaves, *(given[number] for number in present)])
+    chosen = [given[number] for number in present]
+    return node.evaluate(lambda: part.gradient, [*node.leaves, *chosen])
 
 
 def plus(first: Any, second: Any) -> Any:

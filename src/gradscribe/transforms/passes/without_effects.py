@@ -2,19 +2,21 @@
 
 The derivatives of a call that has run already are computed by code of their own, which is not to
 do all that again. A call whose value is read stays: only a function that draws, or reads, gives
-such.
+such. So does one that moves on an object, or writes to an array, which the run itself has made and
+uses: that is another one in each run.
 `effect_of` finds what a function does that must not be done twice.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from gradscribe.ir.core import Block, Function, Operation, Value, walk
+from gradscribe.ir.core import Block, Function, Method, Operand, Operation, Value, walk
+from gradscribe.ir.types import Array, Opaque, Sequence
 from gradscribe.primitives.call_contracts import contract_of_call
-from gradscribe.primitives.contract_kinds import CODE
+from gradscribe.primitives.contract_kinds import CODE, SHOWN
 from gradscribe.primitives.control import (
     ASSERT,
     ATTEMPT,
@@ -23,9 +25,12 @@ from gradscribe.primitives.control import (
     EFFECT,
     ENTER,
     EXIT,
+    LENT,
     RAISE,
     RENEW,
+    REREAD,
     RESUMED,
+    WRITTEN,
     attempted,
     finally_done,
 )
@@ -39,7 +44,7 @@ def silenced(function: Function) -> Function:
     find in memory that they have kept. Where exceptions are handled, what may say which ones come
     stays."""
     while any(o.primitive in (EFFECT, RENEW) for o in walk(function.body)):
-        read = _read(function.body)
+        read = _read(function.body) | _moving(function.body)
         if any(o.primitive is CAUGHT for o in walk(function.body)):
             read.update(v for o in walk(function.body) if _may_set(o) for v in o.results)
         body = _block(function.body, read)
@@ -56,6 +61,51 @@ def _read(block: Block) -> set[Value]:
         for region in operation.regions:
             read.update(region.yields)
     return read
+
+
+def _moving(block: Block) -> set[Value]:
+    """What calls give that may change something which is made here, and used by others."""
+    operations = list(walk(block))
+    made = {value: o for o in operations for value in o.results}
+    users: dict[Value, set[Operation]] = {}
+    for operation in operations:
+        for value in operation.operands:
+            users.setdefault(_root(value, made), set()).add(operation)
+    return {
+        value
+        for operation in operations
+        if operation.primitive is EFFECT
+        for changed in _changed(operation)
+        if (root := _root(changed, made)) in made and users[root] - {operation, made[root]}
+        for value in operation.results
+    }
+
+
+def _root(value: Value, made: Mapping[Value, Operation]) -> Value:
+    """The object or array that calls and stores have changed since."""
+    while value in made and made[value].primitive in _CHANGING:
+        value = made[value].operands[0]
+    return value
+
+
+_CHANGING = (LENT, REREAD, WRITTEN)
+
+
+def _changed(operation: Operation) -> Iterator[Value]:
+    """What of its operands a call may change: of a method, the object whose it is."""
+    contract = contract_of_call(operation)
+    if contract is SHOWN or makes_exception(operation.callee):
+        return
+    given = operation.attributes["args"]
+    if isinstance(operation.callee, Method):
+        if given and isinstance(given[0], Operand):
+            yield operation.operands[given[0].index]
+        return
+    if contract.is_pure and not contract.changes:
+        return
+    for value in operation.operands:
+        if isinstance(value.type, Opaque | Array | Sequence):
+            yield value
 
 
 def _block(block: Block, read: set[Value]) -> Block:

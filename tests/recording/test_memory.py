@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import struct
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.optimize
 
 import gradscribe as gs
 from gradscribe.recording import operations
@@ -552,3 +555,23 @@ def test_views_of_what_c_has_had_are_views(view, give):
     value, gradient = gs.value_and_grad(f, compile=False)(x)
     assert value == f(x)
     np.testing.assert_allclose(gradient, [f(row) for row in np.eye(5)])
+
+
+class Held:
+    def square(self, p):
+        return np.sum(p**2)
+
+
+def test_what_a_library_was_given_ends_with_the_run() -> None:
+    refs: list[Any] = []
+
+    def function(x):
+        held = Held()
+        refs.append(weakref.ref(held))
+        scipy.optimize.minimize(held.square, 1.0)
+        return np.sum(x)
+
+    for _ in range(2):
+        gs.value_and_grad(function, compile=False)(np.ones(2))
+    gc.collect()
+    assert [ref() for ref in refs] == [None, None]

@@ -130,9 +130,19 @@ def _is_known(function: Callee) -> bool:
     return function in PRIMITIVES or function in COMPOSITIONS
 
 
-@functools.lru_cache(None)
 def _overwritten(function: Callee) -> frozenset[str]:
     """The parameters of a function of SciPy's that say whether it may write to an argument."""
+    function = inspect.unwrap(probe(function, "__func__", function))
+    code = probe(function, "__code__")
+    if code is None:
+        return _overwritten_by(function)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return frozenset(name for name in names if name.startswith("overwrite_"))
+
+
+@functools.lru_cache(maxsize=4096)
+def _overwritten_by(function: Callee) -> frozenset[str]:
+    """Those of a function in C."""
     try:
         names = inspect.signature(function).parameters
     except (TypeError, ValueError):  # of code in C that does not tell

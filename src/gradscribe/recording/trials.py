@@ -29,7 +29,7 @@ Function = Callable[..., Any]
 
 def options_in_place(function: Function, args: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a call by which it may write to what it is given."""
-    options = _options(function)
+    options = _options(probe(function, "__func__", function))
     if not options:
         return {}
     named = dict(zip(positional(function), args, strict=False)) | dict(kwargs)
@@ -47,7 +47,6 @@ def name_of(function: Function) -> str:
     return str(probe(owner if isinstance(owner, type) else function, "__name__"))
 
 
-@functools.cache
 def positional(function: Function) -> list[str]:
     """The names of the parameters that a call may give by their place."""
     try:

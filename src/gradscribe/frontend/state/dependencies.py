@@ -13,7 +13,7 @@ from gradscribe.frontend.interface import AccessPath, Dependency, DependencyKind
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import ObjectRef
 from gradscribe.ir.core import Callee, Function, Value, callees, walk
-from gradscribe.ir.probing import is_library_module, probe
+from gradscribe.ir.probing import is_a, is_library_module, probe
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 
 HOLDERS = (type, types.ModuleType, types.FunctionType)
@@ -157,7 +157,7 @@ def _mentioned(lowered: Function, closures: frozenset[int]) -> Iterator[Any]:
         item = pending.pop()
         if id(item) in closures:
             yield item
-        if id(item) not in seen and gc.is_tracked(item) and not isinstance(item, _ENDS):
+        if id(item) not in seen and gc.is_tracked(item) and not is_a(item, _ENDS):
             seen.add(id(item))
             pending += gc.get_referents(item)
 

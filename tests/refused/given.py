@@ -220,6 +220,16 @@ def read_only_array(x, y):
     return np.sum(x * y)
 
 
+@refused(
+    "`x` is stored to, and two of its elements are one in memory",
+    np.lib.stride_tricks.as_strided(VECTOR, (3, 2), (8, 8)),
+    kind=AliasingError,
+)
+def of_elements_that_are_one(x):
+    x[0, 1] = 2.0
+    return np.sum(x)
+
+
 @refused("`x` is stored to, and shares memory with `y`", VECTOR, VECTOR[::-1], kind=AliasingError)
 def array_given_twice(x, y):
     x[0] = 1.0

@@ -178,7 +178,7 @@ class OfGradient:
     @cached_property
     def _pullback_code(self) -> Generated:
         def make() -> Function:
-            check_drawn(self._primal.function)
+            check_drawn(silenced(self._primal.function))
             return silenced(self._pullback)
 
         return Generated(make)

@@ -64,21 +64,36 @@ def _read(block: Block) -> set[Value]:
 
 
 def _moving(block: Block) -> set[Value]:
-    """What calls give that may change something which is made here, and used by others."""
+    """What calls give that may change something which is made here, and which calls read whose
+    value is read: of a file that is only written to, none."""
     operations = list(walk(block))
     made = {value: o for o in operations for value in o.results}
-    users: dict[Value, set[Operation]] = {}
+    calls = [o for o in operations if o.primitive is EFFECT]
+    read = {*block.yields}
     for operation in operations:
-        for value in operation.operands:
-            users.setdefault(_root(value, made), set()).add(operation)
-    return {
-        value
-        for operation in operations
-        if operation.primitive is EFFECT
-        for changed in _changed(operation)
-        if (root := _root(changed, made)) in made and users[root] - {operation, made[root]}
-        for value in operation.results
-    }
+        if operation.primitive is not EFFECT:
+            read.update(operation.operands[operation.primitive is RENEW :])
+        read.update(value for region in operation.regions for value in region.yields)
+    live, roots, found = set[Operation](), set[Value](), set[Value]()
+    while True:
+        new = [
+            call
+            for call in calls
+            if call not in live
+            and not (
+                read.isdisjoint(call.results)
+                and roots.isdisjoint(_root(value, made) for value in _changed(call))
+            )
+        ]
+        if not new:
+            return found
+        for call in new:
+            live.add(call)
+            if read.isdisjoint(call.results):
+                found.update(call.results)
+            read.update(call.operands)
+            roots.update(_root(value, made) for value in call.operands)
+        roots &= made.keys()
 
 
 def _root(value: Value, made: Mapping[Value, Operation]) -> Value:

@@ -46,7 +46,36 @@ def of_a_queue(x):
     return np.sum(x**2) * queue.index(2.0)
 
 
-FUNCTIONS = [of_a_seed, of_python_s_random, of_a_stream, of_bytes, of_a_queue]
+def by_a_method_of_it(x):
+    rng = random.Random(0)
+    draw = rng.random
+    draw()
+    return np.sum(x**2) * rng.random()
+
+
+def in_a_loop(x):
+    rng = random.Random(0)
+    for _ in range(3):
+        rng.random()
+    return np.sum(x**2) * rng.random()
+
+
+def one_of_two(x):
+    rng, other = random.Random(0), random.Random(1)
+    chosen = rng if x[0] > 0 else other
+    chosen.random()
+    return np.sum(x**2) * rng.random()
+
+
+FUNCTIONS = [
+    by_a_method_of_it,
+    in_a_loop,
+    of_a_seed,
+    of_python_s_random,
+    of_a_stream,
+    of_bytes,
+    of_a_queue,
+]
 
 
 def by_pullback(function: Any) -> Any:
@@ -77,6 +106,12 @@ def test_what_is_drawn_outside_is_not_drawn_anew() -> None:
     with pytest.raises(UnsupportedError, match="draws random numbers"):
         gs.vjp(gs.grad(drawn), X)
     assert np.random.get_state()[2] == state
+
+
+@pytest.mark.parametrize("derive", [by_pullback, by_tensors])
+def test_one_of_two_generators_is_refused(derive: Any) -> None:
+    with pytest.raises(UnsupportedError, match="draws random numbers"):
+        derive(one_of_two)
 
 
 def test_a_file_that_is_only_written_to_is_written_once(tmp_path: Any) -> None:

@@ -10,10 +10,11 @@ uses: that is another one in each run.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gradscribe.ir.core import Block, Function, Method, Operand, Operation, Value, walk
+from gradscribe.ir.flow import flows
 from gradscribe.ir.types import Array, Opaque, Sequence
 from gradscribe.primitives.call_contracts import contract_of_call
 from gradscribe.primitives.contract_kinds import CODE, SHOWN
@@ -68,6 +69,7 @@ def _moving(block: Block) -> set[Value]:
     value is read: of a file that is only written to, none."""
     operations = list(walk(block))
     made = {value: o for o in operations for value in o.results}
+    families = _families(operations, made)
     calls = [o for o in operations if o.primitive is EFFECT]
     read = {*block.yields}
     for operation in operations:
@@ -82,7 +84,7 @@ def _moving(block: Block) -> set[Value]:
             if call not in live
             and not (
                 read.isdisjoint(call.results)
-                and roots.isdisjoint(_root(value, made) for value in _changed(call))
+                and roots.isdisjoint(families(v) for v in _changed(call) if _root(v, made) in made)
             )
         ]
         if not new:
@@ -92,8 +94,36 @@ def _moving(block: Block) -> set[Value]:
             if read.isdisjoint(call.results):
                 found.update(call.results)
             read.update(call.operands)
-            roots.update(_root(value, made) for value in call.operands)
-        roots &= made.keys()
+            roots.update(families(value) for value in call.operands if _root(value, made) in made)
+
+
+def _families(
+    operations: Iterable[Operation], made: Mapping[Value, Operation]
+) -> Callable[[Value], Value]:
+    """One of the objects, or arrays, that one leads to or may be: all that calls make of others, as
+    a method of an object, and what branches and loops hand on."""
+    above: dict[Value, Value] = {}
+
+    def first(value: Value) -> Value:
+        value = _root(value, made)
+        while value in above:
+            value = above[value]
+        return value
+
+    def join(one: Value, other: Value) -> None:
+        one, other = first(one), first(other)
+        if one is not other:
+            above[one] = other
+
+    for operation in operations:
+        for source, target in flows(operation):
+            join(source, target)
+        objects = [v for v in operation.results if isinstance(v.type, Opaque)]
+        for result in objects if not operation.regions else ():
+            for value in operation.operands:
+                if isinstance(value.type, Opaque | Array | Sequence):
+                    join(value, result)
+    return first
 
 
 def _root(value: Value, made: Mapping[Value, Operation]) -> Value:

@@ -1,8 +1,10 @@
 """`make bench`: all measurements, printed as tables."""
 
-from benchmarks import costs, targets
+from benchmarks import costs, eager, targets
 
 if __name__ == "__main__":
     targets.main()
     print()
     costs.main()
+    print()
+    eager.main()

@@ -5,7 +5,8 @@ Assumes a simplified function. Guarantees the same results: in the top block, `x
 where x is not read any more, and that other value is read later. So `A` need not outlive
 the copy that the program works on, and a record need not hold it. (Values that are undefined
 where a branch or a loop was not entered are not asked; nor those that are converted to complex
-numbers, as they may be real ones when the program runs.)
+numbers, as they may be real ones when the program runs.) Of an array without axes there is nothing
+to ask but the dtype: where a derivative fills one it is `np.asarray(v, dtype)`.
 """
 
 from __future__ import annotations
@@ -15,13 +16,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradscribe.ir.core import Block, Function, Operation, Value, walk
-from gradscribe.ir.types import Array, Type
+from gradscribe.ir.core import Block, Function, Operand, Operation, Value, walk
+from gradscribe.ir.roles import is_derived
+from gradscribe.ir.types import Array, Scalar, Type
 from gradscribe.primitives.control import ZEROS_LIKE
 from gradscribe.primitives.eigenvalues import as_complex
 from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.analyses.definedness import possibly_undefined
+
+_FULL_LIKE = PRIMITIVES[np.full_like]
+_ASARRAY = PRIMITIVES[np.asarray]
 
 
 def choose_shape_sources(function: Function, seeds: Collection[Value] = ()) -> Function:
@@ -29,7 +34,7 @@ def choose_shape_sources(function: Function, seeds: Collection[Value] = ()) -> F
 
     seeds: parameters that the primal part of a joined function must not read.
     """
-    shape_only = {LENGTH, SIZE, ZEROS_LIKE, PRIMITIVES[np.full_like]}
+    shape_only = {LENGTH, SIZE, ZEROS_LIKE, _FULL_LIKE}
     body = function.body
     unfit = possibly_undefined(function) | _maybe_real(body)
     last_read = _last_reads(function, shape_only)
@@ -66,10 +71,25 @@ def _with_source(
     x = operation.operands[0]
     if last_read.get(x, -1) > position:
         return operation
+    if operation.primitive is _FULL_LIKE and is_derived(operation):
+        array, number = (operand.type for operand in operation.operands)
+        if isinstance(number, Scalar) and array is Array(number.dtype, ()):
+            return _of_number(operation, number.dtype)
     for other in reversed(of_type.get(x.type, [])):
         if last_read.get(other, -1) > position:
             return replace(operation, operands=(other, *operation.operands[1:]))
     return operation
+
+
+def _of_number(filling: Operation, dtype: str) -> Operation:
+    """The number that an array without axes is filled with, as such an array."""
+    return replace(
+        filling,
+        primitive=_ASARRAY,
+        callee=_ASARRAY.callee,
+        operands=filling.operands[1:],
+        attributes={"x": Operand(0), "dtype": np.dtype(dtype).type},
+    )
 
 
 def _last_reads(function: Function, shape_only: Set[object]) -> dict[Value, int]:

@@ -17,6 +17,7 @@ from gradscribe.runtime.functions.any_form import apply_of_any_form
 from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.functions.eager_operation import unwarned
 from gradscribe.runtime.functions.explaining import out_of_range
+from gradscribe.runtime.functions.launching import BINARY, REDUCTION, ROWS, UNARY
 from gradscribe.runtime.tensors.promotion import (
     alike,
     divisible,
@@ -51,6 +52,7 @@ def unary(name: str, callee: Callable[..., Any], node: str, **properties: Any) -
         return apply(row, (input,))
 
     enter_row(row)
+    ROWS[function] = UNARY, row
     return named(function, name, callee)
 
 
@@ -62,6 +64,7 @@ def smooth(name: str, callee: Callable[..., Any], node: str) -> Function:
         return apply(row, (floating(input),))
 
     enter_row(row)
+    ROWS[function] = UNARY, row
     return named(function, name, callee)
 
 
@@ -79,6 +82,7 @@ def quotient(
         return apply(row, prepared(input, other))
 
     enter_row(row)
+    ROWS[function] = BINARY, row
     return named(function, name, callee)
 
 
@@ -98,6 +102,7 @@ def binary(
         return apply(row, promoted(input, other))
 
     enter_row(row)
+    ROWS[function] = BINARY, row
     return named(function, name, callee)
 
 
@@ -116,6 +121,7 @@ def scaled(
         return apply(row, promoted(input, other))
 
     enter_row(row)
+    ROWS[function] = BINARY, row
     return named(function, name, callee)
 
 
@@ -150,6 +156,7 @@ def reduction(
         return result if dtype is None else result.to(dtype)
 
     enter_row(row)
+    ROWS[function] = REDUCTION, row
     return named(function, name, callee)
 
 

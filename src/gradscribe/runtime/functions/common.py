@@ -35,6 +35,7 @@ from gradscribe.runtime.functions.agreement import (
 )
 from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.functions.floating_point_errors import silent, tell_of_imaginary_part
+from gradscribe.runtime.functions.launching import BINARY, ROWS
 from gradscribe.runtime.functions.shaping import permute, reshape
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.memory_formats import arranged, laid_out_as, preserve_format
@@ -223,6 +224,7 @@ def outer(input: Any, vec2: Any) -> Tensor:
 
 
 ger = outer
+ROWS[matmul] = BINARY, _MATMUL
 
 
 def check_matrices(first: Any, second: Any) -> None:
@@ -326,6 +328,9 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     if result_dtype(input, other).kind in "iu":
         return apply(_WHOLE_TIMES, promoted(input, other))
     return apply(_TRUNCATED, promoted(input, other))
+
+
+ROWS[div] = ROWS[true_divide]
 
 
 divide = div

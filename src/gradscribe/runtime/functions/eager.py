@@ -324,8 +324,8 @@ def compiled_kernel(
     inputs: the positions of the leaves that are Tensors. arity: the number of leaves. node: the
     name of its nodes, if not that of the function.
     """
-    name = derivatives.name
-    class_ = node_class(node) if node else compiled_node_class(f"{name}Backward")
+    name, count = derivatives.name, len(derivatives.outputs)
+    class_ = node_class(node, count) if node else compiled_node_class(f"{name}Backward", count)
     return Kernel(derivatives, name, class_, inputs, arity)
 
 

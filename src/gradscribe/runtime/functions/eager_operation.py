@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +16,14 @@ from gradscribe.runtime.functions.explaining import explained
 from gradscribe.runtime.functions.floating_point_errors import silent
 from gradscribe.runtime.functions.operand_checks import check_operands
 from gradscribe.tracebacks import level_of_user
+
+_REDUCING: dict[Any, Callable[..., Any]] = {
+    np.sum: np.add.reduce,
+    np.prod: np.multiply.reduce,
+    np.max: np.maximum.reduce,
+    np.min: np.minimum.reduce,
+}
+"""What NumPy's reductions come to for an array."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -69,6 +78,14 @@ class Operation:
         if not static:
             return self.callee(*arguments)
         return self.callee(*arguments, **dict(zip(self.parameters, static, strict=False)))
+
+    def caller(self, static: tuple[Any, ...]) -> Callable[..., Any]:
+        """The operation on arrays with these static arguments, nothing being checked."""
+        if self.run is not None or self.positional or self.sequence:
+            return lambda *arrays: self._call(arrays, static)
+        callee = _REDUCING.get(self.callee, self.callee)
+        options = dict(zip(self.parameters, static, strict=False))
+        return functools.partial(callee, **options) if options else callee
 
     def has_too_few(self, operand: Any, static: tuple[Any, ...]) -> bool:
         """Whether there may be too few elements for an average or a deviation."""

@@ -26,7 +26,8 @@ def _silence() -> tuple[ContextVar[Any], Any]:
     return changed, within[changed]
 
 
-_HANDLING, _NOTHING = _silence()
+HANDLING, IGNORED = _silence()
+"""What `silent` sets for a while, and what to."""
 
 QUIET: dict[Any, Callable[..., Any]] = {}
 """For each function made here, the one that it calls."""
@@ -34,7 +35,7 @@ QUIET: dict[Any, Callable[..., Any]] = {}
 
 def silent(function: Function) -> Function:
     """Decorator of a function that computes with arrays for a Tensor."""
-    enter, leave, ignored = _HANDLING.set, _HANDLING.reset, _NOTHING
+    enter, leave, ignored = HANDLING.set, HANDLING.reset, IGNORED
 
     @functools.wraps(function)
     def quiet(*args: Any, **options: Any) -> Any:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
+from gradscribe.runtime.functions.launching import ROWS, launched
 from gradscribe.runtime.functions.outputs import NAMES as TAKE_OUT
 from gradscribe.runtime.functions.outputs import stored
 from gradscribe.runtime.tensors.places import NAMES as TAKE_PLACE
@@ -47,6 +48,9 @@ def spelled(function: Any) -> Any:
         made: Any = function
         if known:
             made = _with_names(function, names, takes_out, places)
+        if function in ROWS:
+            made = launched(made, *ROWS[function])
+            SPELLED[made] = function, names
         _made[function] = made
         _made[made] = made
     return _made[function]

@@ -22,9 +22,10 @@ _SMALL = 4096
 
 
 @cache
-def compiled_node_class(name: str) -> type[CompiledNode]:
-    """The class of the nodes of this name."""
-    return type(name, (CompiledNode,), {"__slots__": (), "__module__": "builtins"})
+def compiled_node_class(name: str, count: int) -> type[CompiledNode]:
+    """The class of the nodes of this name, with so many outputs that have cotangents."""
+    own = {"__slots__": (), "__module__": "builtins", "cotangent_count": count}
+    return type(name, (CompiledNode,), own)
 
 
 class CompiledNode(OperationNode):

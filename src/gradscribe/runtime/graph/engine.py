@@ -112,15 +112,48 @@ class Run:
             for edge, cotangent in roots:
                 self.deliver(edge, cotangent if self.records else cotangent.array, fresh=False)
             self.leading = leading
-            while self.heap:
-                node = heappop(self.heap)[2]
-                if node in self.pending:
-                    self.visit(node, self.pending.pop(node))
+            self._visit_all()
             for callback in self.callbacks:
                 callback()
         finally:
             _current.reset(outer)
             leave_mode(token)
+
+    def _visit_all(self) -> None:
+        """Run all pending nodes, and those that become pending. Of a node that nothing watches
+        there is no more to do than to run it and to pass the results on."""
+        heap, pending = self.heap, self.pending
+        is_plain = (
+            not self.records and self.leading is None and self.uses is None and self.anomaly is None
+        )
+        while heap:
+            node = heappop(heap)[2]
+            cotangents = pending.pop(node, None)
+            if cotangents is None:
+                continue
+            if (
+                not is_plain
+                or MODES
+                or node.own_hooks is not None
+                or cotangents[0] is None
+                or not node.returns_fresh
+            ):
+                self.visit(node, cotangents)
+                continue
+            self.node = node
+            results = node.backward(cotangents, False)
+            if not self.retain_graph:
+                node.release()
+            for (target, index), result in zip(node.next_edges, results, strict=True):
+                if target is None:
+                    continue
+                waiting = pending.get(target)
+                if waiting is None:
+                    waiting = pending[target] = [None] * target.cotangent_count
+                    heappush(heap, (-target.sequence_nr, 0, target))
+                if result is not None:
+                    present = waiting[index]
+                    waiting[index] = result if present is None else present + result
 
     def _uses_of_leaves(self) -> dict[Node, int]:
         """How many edges of what is to be run lead to each leaf."""

@@ -66,15 +66,15 @@ class JoinedNode(Node):
 
     def _cut(self, cotangent: Array) -> Any:
         """What gives the piece of a cotangent for each position, an array of its own."""
-        whole = np.moveaxis(np.asarray(cotangent), self.axis, 0)
-        starts = self._starts()
+        whole, starts = np.asarray(cotangent), self._starts()
+        is_stack = self.is_stack
+        before = (slice(None),) * self.axis
 
         def piece(position: int) -> Array:
             shape, dtype = self.kinds[position]
-            if self.is_stack:
-                found = whole[position]
-            else:
-                found = np.moveaxis(whole[starts[position] : starts[position + 1]], 0, self.axis)
+            start, stop = starts[position : position + 2]
+            place = *before, start if is_stack else slice(start, stop)
+            found = whole[place]
             if found.dtype.kind == "c" and dtype.kind != "c":
                 found = found.real
             return np.array(found, dtype, order="C").reshape(shape)

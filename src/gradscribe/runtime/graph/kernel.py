@@ -161,6 +161,7 @@ class Kernel:
     constants: numbers that are passed after the leaves (the integers of an index).
     stand_ins: what is kept in place of each leaf (None: the leaf itself); None: keep all.
     converters: for each output, what makes a cotangent of the type that the code expects.
+    cotangent_class: the class of the first output: a cotangent of this class is as expected.
     call: of an eager operation, the operation and its static arguments.
     by_operations: of an eager operation, its adjoint as operations on Tensors, where it can be.
     drawing: of a user's function, where it draws random numbers from.
@@ -178,6 +179,7 @@ class Kernel:
         "checks_outputs",
         "constants",
         "converters",
+        "cotangent_class",
         "derivatives",
         "drawing",
         "forward",
@@ -220,6 +222,7 @@ class Kernel:
         self.checks_outputs = bool(derivatives.record_outputs)
         self.keeps_result = self.checks_outputs
         self.converters: tuple[Convert, ...] = ()
+        self.cotangent_class: type | None = None
         self.shapes: tuple[Any, ...] = ()
         self.records = True
 
@@ -237,6 +240,7 @@ class Kernel:
         arrays among the leaves, only those that the record is checked for; and the number that an
         operation takes for an operand."""
         self.converters = tuple(converter(out[position]) for position in self.outputs)
+        self.cotangent_class = type(out[self.outputs[0]]) if self.outputs else None
         self.shapes = tuple(signature(out[position]) for position in self.outputs)
         if self.call is not None:
             self.keeps_result = self.checks_outputs or refers_to(record, out[0])

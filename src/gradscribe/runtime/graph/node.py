@@ -256,12 +256,6 @@ class AccumulateGrad(Node):
 
     variable: Tensor
 
-    def __init__(self, variable: Tensor) -> None:
-        self.variable = variable
-        self.next_edges = ()
-        self.own_hooks = None
-        self.sequence_nr = _next_leaf_sequence()
-
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         from gradscribe.runtime.graph.accumulating import accumulate
 
@@ -293,6 +287,19 @@ class AccumulateGrad(Node):
 
     def tensor_hooks(self, index: int) -> HookTable:
         return self.variable._leaf_state().hooks
+
+
+def new_accumulator(leaf: Tensor) -> AccumulateGrad:
+    """The end of the graph at a leaf."""
+    accumulator = _new(AccumulateGrad)
+    accumulator.variable = leaf
+    accumulator.next_edges = ()
+    accumulator.own_hooks = None
+    accumulator.sequence_nr = _next_leaf_sequence()
+    return accumulator
+
+
+_new: Callable[[type[AccumulateGrad]], AccumulateGrad] = object.__new__
 
 
 FREED_GRAPH = (

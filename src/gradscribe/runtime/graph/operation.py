@@ -38,9 +38,10 @@ if TYPE_CHECKING:
 
 
 @cache
-def node_class(name: str) -> type[OperationNode]:
-    """The class of the nodes of this name."""
-    return type(name, (OperationNode,), {"__slots__": (), "__module__": "builtins"})
+def node_class(name: str, count: int = 1) -> type[OperationNode]:
+    """The class of the nodes of this name, with so many outputs that have cotangents."""
+    own = {"__slots__": (), "__module__": "builtins", "cotangent_count": count}
+    return type(name, (OperationNode,), own)
 
 
 class Freed:
@@ -92,10 +93,6 @@ class OperationNode(Node):
         self.own_hooks = None
 
     @property
-    def cotangent_count(self) -> int:  # type: ignore[override]
-        return len(self.kernel.outputs)
-
-    @property
     def output_types(self) -> Sequence[Any]:
         return self.shapes or self.kernel.shapes
 
@@ -105,7 +102,17 @@ class OperationNode(Node):
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         try:
-            return self._backward(cotangents, create_graph)
+            kernel, record = self.kernel, self.record
+            if create_graph or len(cotangents) > 1 or record.__class__ in _KEPT:
+                return self._backward(cotangents, create_graph)
+            for position in kernel.checked:
+                counter = self.counters[position]
+                if counter is not None and counter[0] != self.expected[position]:
+                    raise self._modified(position, counter[0])
+            (cotangent,) = cotangents
+            if cotangent.__class__ is not kernel.cotangent_class:
+                cotangent = kernel.converters[0](cotangent)
+            return kernel.adjoint(record, cotangent)
         except NoDerivativeError:
             given = tuple([number for number, c in enumerate(cotangents) if c is not None])
             part = None
@@ -129,9 +136,7 @@ class OperationNode(Node):
             self.check_versions(kernel.checked)
         if create_graph:
             return self._backward_recorded(record, unpacked(self.leaves, known), cotangents)
-        if len(cotangents) == 1:
-            return kernel.adjoint(record, kernel.converters[0](cotangents[0]))
-        return kernel.adjoint(record, *converted(cotangents, kernel.converters, self.shapes))
+        return kernel.adjoint(record, *converted(cotangents, kernel.converters, self.output_types))
 
     def backward_of(
         self, part: Derivatives, given: Sequence[int], cotangents: list[Any], create_graph: bool

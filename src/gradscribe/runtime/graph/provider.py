@@ -16,6 +16,9 @@ from gradscribe.runtime.loading import LOADING
 KERNELS: dict[Hashable, Kernel] = {}
 """The kernel for each operation, static arguments, and operands' dtypes and shapes."""
 
+WAYS: list[dict[Any, Any]] = []
+"""What launchers have made of kernels."""
+
 
 class Provider(Protocol):
     """What the runtime asks of the compiler."""
@@ -67,6 +70,8 @@ def set_provider(provider: Provider) -> Provider:
     global _provider
     previous, _provider = _provider, provider
     KERNELS.clear()
+    for ways in WAYS:
+        ways.clear()
     return previous
 
 

@@ -29,6 +29,7 @@ from gradscribe.runtime.functions import (
     windows,
 )
 from gradscribe.runtime.functions import common as functions
+from gradscribe.runtime.functions.launching import OPERATOR, REFLECTED, ROWS, Form, launched
 from gradscribe.runtime.functions.spellings import spelled
 from gradscribe.runtime.tensors import inplace, own_methods, queries
 from gradscribe.runtime.tensors.tensor import Tensor
@@ -141,39 +142,43 @@ _UNARY: dict[str, Function] = {
     "invert": functions.bitwise_not,
 }
 
-_SCALARS = (int, float, complex, np.generic)
-_OPERANDS = (Tensor, np.ndarray, *_SCALARS)
+_ARRAYS = (Tensor, np.ndarray)
+_OPERANDS = (*_ARRAYS, int, float, complex, np.generic)
+
+
+def _operands_of(function: Function) -> tuple[type, ...]:
+    """What may stand beside a Tensor in an operator."""
+    return _ARRAYS if function is functions.matmul else _OPERANDS
 
 
 def _operator(function: Function) -> Function:
+    operands = _operands_of(function)
+
     def method(self: Tensor, other: Any) -> Any:
         try:
-            return function(self, other) if isinstance(other, _OPERANDS) else NotImplemented
+            return function(self, other) if isinstance(other, operands) else NotImplemented
         except Exception as error:
             shorten(error)
             raise
 
-    return method
+    return _launched(method, OPERATOR, function)
 
 
 def _reflected(function: Function) -> Function:
+    operands = _operands_of(function)
+
     def method(self: Tensor, other: Any) -> Any:
         try:
-            return function(other, self) if isinstance(other, _OPERANDS) else NotImplemented
+            return function(other, self) if isinstance(other, operands) else NotImplemented
         except Exception as error:
             shorten(error)
             raise
 
-    return method
+    return _launched(method, REFLECTED, function)
 
 
-def _of_arrays(operator: Function) -> Function:
-    """An operator that numbers do not have."""
-
-    def method(self: Tensor, other: Any) -> Any:
-        return NotImplemented if isinstance(other, _SCALARS) else operator(self, other)
-
-    return _named(method, operator.__name__)
+def _launched(method: Function, form: Form, function: Function) -> Function:
+    return launched(method, form, ROWS[function][1]) if function in ROWS else method
 
 
 def _in_place(function: Function) -> Function:
@@ -184,8 +189,10 @@ def _in_place(function: Function) -> Function:
 
 
 def _in_place_operator(function: Function) -> Function:
+    operands = _operands_of(function)
+
     def method(self: Tensor, other: Any) -> Any:
-        if not isinstance(other, _OPERANDS):
+        if not isinstance(other, operands):
             return NotImplemented
         try:
             return inplace.update(self, function, other)
@@ -236,12 +243,10 @@ def attach() -> None:
         reflected = (_operator if name in _COMMUTATIVE else _reflected)(function)
         setattr(Tensor, f"__r{name}__", _named(reflected, f"__r{name}__"))
         setattr(Tensor, f"__i{name}__", _named(_in_place_operator(function), f"__i{name}__"))
-    for name in ("matmul", "rmatmul", "imatmul"):
-        setattr(Tensor, f"__{name}__", _of_arrays(vars(Tensor)[f"__{name}__"]))
     for name, function in _COMPARISONS.items():
         setattr(Tensor, f"__{name}__", _named(_operator(function), f"__{name}__"))
     for name, function in _UNARY.items():
-        setattr(Tensor, f"__{name}__", function)
+        setattr(Tensor, f"__{name}__", spelled(function))
     for name, dtype in own_methods.CONVERSIONS.items():
         setattr(Tensor, name, _named(own_methods.conversion(dtype), name))
 

@@ -3,6 +3,7 @@ elements, protocols of Python."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.runtime.functions import common as functions
 from gradscribe.runtime.functions import complex_numbers, numpy_protocol, shaping, special, viewing
 from gradscribe.runtime.functions.eager import apply
+from gradscribe.runtime.functions.launching import INDEXED, TAKEN, launched
 from gradscribe.runtime.graph.backward import tensor_backward
 from gradscribe.runtime.tensors import (
     copies,
@@ -286,6 +288,16 @@ def _as_subclass(self: Tensor, cls: type[Tensor]) -> Tensor:
     return alias
 
 
+_INDEXED = launched(indexing.getitem, INDEXED, indexing.GETITEM)
+_TAKEN = launched(indexing.getitem, TAKEN, indexing.SLICE)
+
+
+@functools.wraps(indexing.getitem)
+def _getitem(tensor: Tensor, index: Any) -> Tensor:
+    found: Tensor = (_INDEXED if index.__class__ is Tensor else _TAKEN)(tensor, index)
+    return found
+
+
 METHODS: dict[str, Any] = {
     "as_subclass": _as_subclass,
     "backward": tensor_backward,
@@ -339,7 +351,7 @@ METHODS: dict[str, Any] = {
     "__reversed__": _reversed,
     "__deepcopy__": copies.deepcopied,
     "__reduce__": copies.reduced,
-    "__getitem__": indexing.getitem,
+    "__getitem__": _getitem,
     "__delitem__": _refuse_deleting,
     "__setitem__": indexing.setitem,
     "__array_ufunc__": numpy_protocol.array_ufunc,

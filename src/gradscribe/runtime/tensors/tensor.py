@@ -20,7 +20,7 @@ from gradscribe.runtime.graph.gradients import OWN, GradientAttributes
 from gradscribe.runtime.graph.hooks import WATCHED, Hook, HookTable, RemovableHandle
 from gradscribe.runtime.graph.inference import REQUIRED, is_inference, refuse_requiring
 from gradscribe.runtime.graph.modes import MODES, tangent_of, tell_detached, tell_made, tell_moved
-from gradscribe.runtime.graph.node import NO_EDGE, AccumulateGrad, Edge, Node
+from gradscribe.runtime.graph.node import NO_EDGE, AccumulateGrad, Edge, Node, new_accumulator
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.array_methods import Array as Array
 from gradscribe.runtime.tensors.array_methods import ArrayMethods
@@ -381,7 +381,7 @@ def edge_of(tensor: Tensor) -> Edge:
         state = tensor._leaf_state()
     accumulator = None if state.accumulator is None else state.accumulator()
     if accumulator is None:
-        accumulator = AccumulateGrad(tensor)
+        accumulator = new_accumulator(tensor)
         state.accumulator = ref(accumulator)
     return accumulator, 0
 

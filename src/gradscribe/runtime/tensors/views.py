@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +82,12 @@ class View:
         return base if base._view_of is None else base._view_of.base
 
     @property
+    def last_step(self) -> Step:
+        """The step that leads to the view itself."""
+        assert self._chain is not None
+        return self._chain[1]
+
+    @property
     def steps(self) -> Steps:
         """The steps that lead from the base to the view."""
         found = []
@@ -94,12 +100,6 @@ class View:
     def another(self) -> View:
         """The same view, for another Tensor."""
         return View(self.base, self._chain)
-
-    def followed_by(self, step: Step) -> View:
-        """A view of this view."""
-        further = View(self.base, (self._chain, step), self.origin)
-        further.cut = self.cut
-        return further
 
     @property
     def base_requires_grad(self) -> bool:
@@ -205,9 +205,20 @@ _REASONS = {
 
 def view_by(viewed: Tensor, step: Step) -> View:
     """The view that a step leads to from a Tensor, which may be a view itself."""
-    if viewed._view_of is None:
-        return View(viewed, (None, step))
-    return viewed._view_of.followed_by(step)
+    former = viewed._view_of
+    view = _new(View)
+    view._base = base = viewed if former is None else former.base
+    view._chain = (None if former is None else former._chain), step
+    view.is_of_itself = False
+    view.node = None
+    view.version = base._counter[0]
+    origin = "" if former is None else former.origin
+    view.origin = origin or ("" if grad_enabled() else current_origin())
+    view.cut = former is not None and former.cut
+    return view
+
+
+_new: Callable[[type[View]], View] = object.__new__
 
 
 def take(tensor: Tensor, steps: Steps) -> Tensor:

@@ -33,6 +33,8 @@ class Asked:
             def adjoint(self, record, d_out):
                 return [np.zeros(np.shape(record[i])) for i in active]
 
+            flow = adjoint
+
         return Zeros()
 
 

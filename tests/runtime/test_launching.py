@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import gradscribe.torchlike as T
-from gradscribe.runtime.functions.launching import BINARY, REDUCTION, ROWS, UNARY
+from gradscribe.runtime.functions.launcher_text import BINARY, REDUCTION, UNARY
+from gradscribe.runtime.functions.launching import ROWS
 from gradscribe.runtime.graph import modes
 from gradscribe.runtime.graph.provider import WAYS
 from gradscribe.runtime.tensors.methods import spelled

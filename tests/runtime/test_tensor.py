@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from gradscribe.torchlike.nn.parameter import Parameter
 
 def test_array_numpy_and_data_share_memory():
     x = gs.tensor([1.0, 2.0])
-    assert x.numpy() is x.array
+    assert x.numpy().base is x.array
     x.data[0] = 5
     assert x.tolist() == [5.0, 2.0]
 
@@ -382,3 +383,13 @@ def test_the_class_of_tensors_is_named_where_users_find_it():
 def test_attributes_that_cannot_be_deleted(name, text):
     with pytest.raises(RuntimeError, match=text):
         delattr(gs.ones(1), name)
+
+
+def test_a_shape_set_on_a_shared_array_is_not_that_of_the_tensor():
+    given = np.arange(4.0)
+    x = gs.as_tensor(given)
+    for shared in (given, x.numpy(), np.asarray(x)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            shared.shape = (2, 2)
+        assert (x.shape, (x * 2).tolist()) == ((4,), [0, 2, 4, 6])

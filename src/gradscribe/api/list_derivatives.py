@@ -108,6 +108,8 @@ class ListDerivatives:
     def adjoint(self, record: Any, *cotangents: Any) -> tuple[Any, ...]:
         return items_of(self._inner.adjoint(record, *_unflattened(self._seed_trees, cotangents)))
 
+    flow = adjoint
+
     def order(self, n: int) -> Callable[..., tuple[Any, ...]]:
         return _of_items(self._inner.order(n), self._trees_of_order(n))
 

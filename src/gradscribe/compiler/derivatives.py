@@ -65,6 +65,7 @@ class Derivatives:
         adjoint: Callable[[], Callable[..., tuple[Any, ...]]],
         arguments: Callable[[Sequence[Any]], tuple[Any, ...]] = tuple,
         is_leaf: bool = False,
+        flow: Callable[[], Callable[..., tuple[Any, ...]]] | None = None,
     ) -> None:
         self.name = name
         self.is_leaf = is_leaf
@@ -75,6 +76,7 @@ class Derivatives:
         self._generated_adjoint = generated_adjoint
         self._make_forward = forward
         self._make_adjoint = adjoint
+        self._make_flow = flow or (lambda: self.adjoint)
         self._arguments = arguments
         self._orders: dict[int, Generated] = {}
         self._parts: dict[tuple[int, ...], Derivatives] = {}
@@ -88,6 +90,11 @@ class Derivatives:
     def adjoint(self) -> Callable[..., tuple[Any, ...]]:
         """`(record, *cotangents of outputs) -> cotangents of the active leaves`"""
         return self._make_adjoint()
+
+    @cached_property
+    def flow(self) -> Callable[..., tuple[Any, ...]]:
+        """The adjoint, of which results may share memory with each other and with cotangents."""
+        return self._make_flow()
 
     @cached_property
     def has_given_rules(self) -> bool:
@@ -286,9 +293,11 @@ def of_flat(name: str, primal: Function, active: tuple[int, ...], *, views: bool
     results = 0 if views else len(primal.body.yields)
     forward = Generated(lambda: stages.forward, sharing=slice(results, None))
     adjoint = Generated(lambda: _flat_adjoint(stages.adjoint))
+    flow = Generated(lambda: _flat_adjoint(stages.adjoint), sharing=slice(None))
     return Derivatives(
         *(name, stages, forward, adjoint, lambda: forward.callable, lambda: adjoint.callable),
         is_leaf=is_leaf,
+        flow=lambda: flow.callable,
     )
 
 

@@ -17,7 +17,8 @@ from gradscribe.runtime.functions.any_form import apply_of_any_form
 from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.functions.eager_operation import unwarned
 from gradscribe.runtime.functions.explaining import out_of_range
-from gradscribe.runtime.functions.launching import BINARY, REDUCTION, ROWS, UNARY
+from gradscribe.runtime.functions.launcher_text import BINARY, REDUCTION, UNARY
+from gradscribe.runtime.functions.launching import ROWS
 from gradscribe.runtime.tensors.promotion import (
     alike,
     divisible,

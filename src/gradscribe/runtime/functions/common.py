@@ -35,7 +35,8 @@ from gradscribe.runtime.functions.agreement import (
 )
 from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.functions.floating_point_errors import silent, tell_of_imaginary_part
-from gradscribe.runtime.functions.launching import BINARY, ROWS
+from gradscribe.runtime.functions.launcher_text import BINARY
+from gradscribe.runtime.functions.launching import ROWS
 from gradscribe.runtime.functions.shaping import permute, reshape
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.memory_formats import arranged, laid_out_as, preserve_format

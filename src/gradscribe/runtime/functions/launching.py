@@ -8,8 +8,8 @@ the operands, reads their arrays, runs the compiled function and fills the slots
 the result. While any mode is on, and for whatever is unusual (subclasses of Tensor, views whose
 base has changed, errors of NumPy), the general way is taken.
 
-The code of a launcher is made of a text for each form of call, so that it has no loops over
-operands and no calls but those of the operation.
+The code of a launcher is made of a text for each form of call (`launcher_text.py`), so that it has
+no loops over operands and no calls but those of the operation.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ from __future__ import annotations
 import functools
 import linecache
 import operator
-import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gradscribe.runtime.functions.eager_operation import Operation
 from gradscribe.runtime.functions.floating_point_errors import HANDLING, IGNORED, silent
+from gradscribe.runtime.functions.launcher_text import Form, text_of
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.kernel import Kernel, signature
 from gradscribe.runtime.graph.modes import MODES
@@ -33,7 +32,7 @@ from gradscribe.runtime.graph.node import next_sequence
 from gradscribe.runtime.graph.operation import OperationNode
 from gradscribe.runtime.graph.provider import WAYS
 from gradscribe.runtime.tensors.indexing import plain_index
-from gradscribe.runtime.tensors.tensor import Tensor, edge_of
+from gradscribe.runtime.tensors.tensor import Kind, Tensor, edge_of, kind_of
 from gradscribe.runtime.tensors.views import Step, view_by
 from gradscribe.tracebacks import shorten
 
@@ -55,6 +54,7 @@ class Way:
         record is.
     step: of a view, how it is taken.
     active0, active1: whether the operand is active.
+    kind: that of the result.
     stand_ins: what the node keeps in place of its leaves, if of none of them it keeps the elements;
         otherwise stand_in0, stand_in1: what in place of each, or None.
     keeps_result: whether the node must notice a change of the result.
@@ -68,10 +68,12 @@ class Way:
         "held",
         "keeps_result",
         "kernel",
+        "kind",
         "node_class",
         "nones",
         "run",
         "shapes",
+        "spares",
         "stand_in0",
         "stand_in1",
         "stand_ins",
@@ -82,19 +84,19 @@ class Way:
     def __init__(
         self,
         run: Function,
+        kind: Kind | None = None,
         kernel: Kernel | None = None,
         held: str | None = NOTHING,
         step: Step | None = None,
     ) -> None:
         self.run = run
+        self.kind = kind
         self.kernel = kernel
         self.held = held
         self.step = step
         self.constants: tuple[Any, ...] = ()
         if kernel is not None:
             self.constants = kernel.constants
-            self.nones = (None,) * len(self.constants)
-            self.zeros = (0,) * len(self.constants)
             self.node_class = kernel.node_class
             self.shapes = kernel.shapes
             self.active0, self.active1 = 0 in kernel.active, 1 in kernel.active
@@ -104,261 +106,20 @@ class Way:
             self.stand_in0, self.stand_in1 = (*stand_ins, None, None)[:2]
             arrays = stand_ins[: len(stand_ins) - len(self.constants)]
             spares_all = all(stand_in is not None for stand_in in arrays)
-            self.stand_ins = [*arrays, *self.constants] if spares_all else None
+            self.stand_ins = (*arrays, *self.constants) if arrays and spares_all else None
+            self.nones = (None,) * len(stand_ins)
+            self.zeros = (0,) * len(stand_ins)
+            self.spares = any(stand_in is not None for stand_in in arrays)
 
 
 UNFIT = Way(lambda: None)
 """For a call that must go the general way each time."""
 
 
-@dataclass(frozen=True)
-class Form:
-    """How a public function is called.
-
-    operands: the names of the operands, in the order of the function, and what each must be: a
-        "Tensor"; a "number" or a Tensor; an "index", which is a Tensor of integers that the node
-        keeps a copy of.
-    parameters: the text of the parameters. usual: the code that gives the names their values, or
-        leaves. static: the names of the static arguments.
-    call: the text of the arguments, to call the general way with.
-    is_view: whether the result is a view of the first operand.
-    """
-
-    operands: tuple[tuple[str, str], ...]
-    parameters: str = "*args, **options"
-    usual: str = ""
-    static: tuple[str, ...] = ()
-    call: str = "*args, **options"
-    is_view: bool = False
-
-
-UNARY = Form(
-    (("a", "Tensor"),),
-    usual="""\
-if options or len(args) != 1:
-    break
-(a,) = args
-""",
-)
-BINARY = Form(
-    (("a", "Tensor"), ("b", "number")),
-    usual="""\
-if options or len(args) != 2:
-    break
-a, b = args
-""",
-)
-OPERATOR = Form((("a", "Tensor"), ("b", "number")), parameters="a, b", call="a, b")
-REFLECTED = Form((("a", "number"), ("b", "Tensor")), parameters="b, a", call="b, a")
-REDUCTION = Form(
-    (("a", "Tensor"),),
-    usual="""\
-if options or not 0 < len(args) < 4:
-    break
-a, dim, keepdim = *args, *(None, False)[len(args) - 1 :]
-if dim.__class__ is not int and dim is not None or keepdim.__class__ is not bool:
-    break
-""",
-    static=("dim", "keepdim"),
-)
-INDEXED = Form((("a", "Tensor"), ("b", "index")), parameters="a, b", call="a, b")
-TAKEN = Form(
-    (("a", "Tensor"),),
-    parameters="a, index",
-    usual="""\
-place = index
-if index.__class__ is not int:
-    place = interned(index)
-    if place is None:
-        break
-""",
-    static=("place",),
-    call="a, index",
-    is_view=True,
-)
-
-_TENSOR = """\
-view = {name}._view_of
-if view is not None and (
-    view.version != {name}._counter[0]
-    or ({name}._needs_grad is not True and view.base_requires_grad)
-):
-    break
-x{i} = {name}.array
-kind{i} = x{i}.dtype, x{i}.shape, {name}._needs_grad
-counter{i} = {name}._counter
-version{i} = counter{i}[0]
-"""
-
-_OPERANDS = {
-    "Tensor": """\
-if {name}.__class__ is not Tensor:
-    break
-{tensor}
-""",
-    "number": """\
-if {name}.__class__ is Tensor:
-    {tensor}
-elif {name}.__class__ is float or {name}.__class__ is int:
-    x{i} = {name}
-    kind{i} = {name}.__class__
-    counter{i} = None
-    version{i} = 0
-else:
-    break
-""",
-    "index": """\
-if {name}.__class__ is not Tensor:
-    break
-x{i} = {name}.array
-if x{i}.dtype.kind != "i" or not x{i}.ndim:
-    break
-kind{i} = x{i}.dtype, x{i}.shape
-x{i} = x{i}.copy()
-counter{i} = None
-version{i} = 0
-""",
-}
-
-_EDGE = """\
-if way.active{i}:
-    maker = {name}._node
-    edge{i} = edge_of({name}) if maker is None else (maker, {name}._index)
-"""
-
-_OWN = """\
-result.array = out if out.__class__ is ndarray else asarray(out)
-result._counter = counter = [0]
-result._view_of = None
-"""
-
-_VIEW = """\
-result.array = out
-result._counter = counter = counter0
-result._view_of = view_by(a, way.step)
-"""
-
-_LAUNCHER = """\
-def make(general, row, ways):
-    def launch({parameters}):
-        way = UNFIT
-        while not MODES:
-            {usual}
-            {reads}
-            key = {key}
-            way = ways.get(key)
-            if way is None or way is UNFIT:
-                break
-            kernel, held = way.kernel, way.held
-            token = enter(IGNORED)
-            try:
-                if held is None:
-                    (out,), record = way.run({leaves}{constants})
-                else:
-                    out = way.run({leaves})
-            except Exception:
-                way = UNFIT
-                break
-            finally:
-                leave(token)
-            result = new(Tensor)
-            {wrapping}
-            result._index = 0
-            result._grad = result._leaf = None
-            if kernel is None:
-                result._node = None
-                result._needs_grad = False
-                return result
-            {edges}
-            node = new(way.node_class)
-            node.next_edges = {next_edges}
-            node.kernel = kernel
-            if held is ALL:
-                record = {all}
-            elif held is FIRST:
-                record = x0
-            elif held is SECOND:
-                record = {second}
-            elif held is RESULT:
-                record = out
-            elif held is not None:
-                record = ()
-            node.record = record
-            node.leaves = way.stand_ins or [{kept}]
-            node.counters = [{counters}]
-            node.expected = [{versions}]
-            node.shapes = way.shapes
-            node.sequence_nr = next_sequence()
-            node.own_hooks = None
-            if way.keeps_result:
-                node.counters.append(counter)
-                node.expected.append(0)
-            result._node = node
-            result._needs_grad = True
-            return result
-        try:
-            result = general({call})
-        except Exception as error:
-            shorten(error)
-            raise
-        if way is None:
-            learn(ways, key, row, ({operands},), ({static}), result)
-        return result
-    return launch
-"""
-"""`launch` leaves its loop, which is none, where a call must go the general way."""
-
-
-def _filled(template: str, **parts: str) -> str:
-    """A text with parts, which may have several lines, in their places."""
-    lines = []
-    for line in template.splitlines():
-        indentation = line[: len(line) - len(line.lstrip())]
-        lines += textwrap.indent(line.strip().format(**parts), indentation).splitlines()
-    return "\n".join(lines) + "\n"
-
-
-def _text(form: Form) -> str:
-    """The code that makes launchers of a form."""
-    reads, edges = "", ""
-    for i, (name, kind) in enumerate(form.operands):
-        place = {"i": str(i), "name": name}
-        reads += _filled(_OPERANDS[kind], tensor=_filled(_TENSOR, **place), **place)
-        edges += _filled(_EDGE, **place)
-    if form.is_view:
-        reads += "if not x0.flags.writeable:\n    break\n"
-
-    def each(text: str) -> str:
-        return ", ".join(text.format(i=i) for i in range(len(form.operands)))
-
-    static = "".join(f"{name}, " for name in form.static)
-    of_two = "(edge0, edge1) if way.both else (edge0,) if way.active0 else (edge1,)"
-    return _filled(
-        _LAUNCHER,
-        parameters=form.parameters,
-        usual=form.usual,
-        reads=reads,
-        key=f"{each('kind{i}')}, {static}grad_enabled()",
-        leaves=each("x{i}"),
-        constants=", *way.constants" if form.is_view else "",
-        all=each("x{i}") + ", " + ("*way.constants" if form.is_view else ""),
-        second="x1" if len(form.operands) == 2 else "way.constants[0]" if form.is_view else "None",
-        wrapping=_VIEW if form.is_view else _OWN,
-        edges=edges,
-        next_edges="(edge0,)" if len(form.operands) == 1 else of_two,
-        kept=each("x{i} if way.stand_in{i} is None else way.stand_in{i}"),
-        counters=each("counter{i}") + (", *way.nones" if form.is_view else ""),
-        versions=each("version{i}") + (", *way.zeros" if form.is_view else ""),
-        call=form.call,
-        operands=", ".join(name for name, _ in form.operands),
-        static=static,
-    )
-
-
 @functools.cache
 def _maker(form: Form) -> Function:
     """`make(general, row, ways)` for this form."""
-    text = _text(form)
+    text = text_of(form)
     filename = f"{__file__}:{form.parameters}:{len(form.operands)}"
     lines = text.splitlines(keepends=True)
     linecache.cache[filename] = len(text), None, lines, filename
@@ -376,6 +137,7 @@ def _maker(form: Form) -> Function:
         "edge_of": edge_of,
         "enter": HANDLING.set,
         "grad_enabled": grad_enabled,
+        "kind_of": kind_of,
         "interned": _interned,
         "learn": _learn,
         "leave": HANDLING.reset,
@@ -445,14 +207,14 @@ def _way(
     run = operator.getitem if row.view else row.caller(static)
     if node is None:
         is_same = not result._needs_grad and _is_same(run(*leaves), out)
-        return Way(run) if is_same else None
+        return Way(run, kind_of(result)) if is_same else None
     if not isinstance(node, OperationNode) or node.kernel.constants:
         return None
     if row.view:
         leaves[1] = node.leaves[1]  # a copy
     elif node.kernel.call is None or node.kernel.call[1] != static:
         return None
-    return _recorded(node, run, leaves, out) if _is_of(node, operands, leaves) else None
+    return _recorded(node, run, leaves, result) if _is_of(node, operands, leaves) else None
 
 
 def _is_of(node: OperationNode, operands: Sequence[Any], leaves: Sequence[Any]) -> bool:
@@ -487,24 +249,24 @@ def _way_of_view(
     step = view.last_step
     take = operator.itemgetter(plain_index(step.static[0], ()))
     if node is None:
-        return Way(take, step=step)
+        return Way(take, kind_of(result), step=step)
     if not isinstance(node, OperationNode) or node.kernel.call != (step.operation, step.static):
         return None
     leaves = [operands[0].array, *node.kernel.constants]
     if not _is_of(node, operands, leaves):
         return None
-    way = _recorded(node, take, leaves, result.array)
+    way = _recorded(node, take, leaves, result)
     way.step = step
     return None if way.stand_ins is None else way
 
 
-def _recorded(node: OperationNode, run: Function, leaves: Sequence[Any], out: Any) -> Way:
-    """The way to a node. run: the operation itself, where it is of NumPy's own."""
+def _recorded(node: OperationNode, run: Function, leaves: Sequence[Any], result: Tensor) -> Way:
+    """The way to a result with a node. run: the operation itself, where it is of NumPy's own."""
     kernel, record = node.kernel, node.record
     held = None
     if isinstance(run, (np.ufunc, functools.partial, *_TAKING)):
-        held = _held(record, leaves, out)
-    return Way(kernel.forward if held is None else run, kernel, held)
+        held = _held(record, leaves, result.array)
+    return Way(kernel.forward if held is None else run, kind_of(result), kernel, held)
 
 
 _TAKING = (operator.itemgetter, type(operator.getitem))

@@ -80,6 +80,8 @@ class OfResult:
         gradient = self._backward(cotangents[0], out, *self._static)
         return (np.asarray(gradient, out.dtype),)
 
+    flow = adjoint
+
     def primal_call(self, leaves: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """The function itself, and its arguments."""
         return self._operation.callee, (*leaves, *self._static)

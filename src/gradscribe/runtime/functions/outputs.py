@@ -116,3 +116,4 @@ def _make_room(out: Tensor, shape: tuple[int, ...]) -> None:
             stacklevel=4,
         )
     out.array = np.empty(shape, out.array.dtype)
+    out._kind = None

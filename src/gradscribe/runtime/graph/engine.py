@@ -141,9 +141,13 @@ class Run:
                 self.visit(node, cotangents)
                 continue
             self.node = node
-            results = node.backward(cotangents, False)
+            results = node.flow(cotangents)
+            if node.own_hooks is not None:  # in the meantime
+                self._pass_on(node, cotangents, [r if r is None else _own(r) for r in results])
+                continue
             if not self.retain_graph:
                 node.release()
+            given = cotangents[0]
             for (target, index), result in zip(node.next_edges, results, strict=True):
                 if target is None:
                     continue
@@ -151,9 +155,17 @@ class Run:
                 if waiting is None:
                     waiting = pending[target] = [None] * target.cotangent_count
                     heappush(heap, (-target.sequence_nr, 0, target))
-                if result is not None:
-                    present = waiting[index]
-                    waiting[index] = result if present is None else present + result
+                if result is None:
+                    continue
+                present = waiting[index]
+                if present is not None:
+                    waiting[index] = present + result
+                elif (target.only_reads and target.own_hooks is None) or (
+                    result is not given and getattr(result, "base", None) is None
+                ):
+                    waiting[index] = result
+                else:
+                    waiting[index] = _own(result)
 
     def _uses_of_leaves(self) -> dict[Node, int]:
         """How many edges of what is to be run lead to each leaf."""
@@ -225,8 +237,11 @@ class Run:
             cotangents = self._after_prehooks(state.prehooks, cotangents)
         if type(node) is AccumulateGrad and _is_hooked(node):
             cotangents = [None if c is None else _own(c) for c in cotangents]
+        self._pass_on(node, cotangents, self._results(node, cotangents))
+
+    def _pass_on(self, node: Node, cotangents: list[Any], results: Sequence[Any]) -> None:
+        """Give the results of a node that has run to its hooks, and to where its edges lead."""
         edges = node.next_edges
-        results = self._results(node, cotangents)
         state = node.own_hooks
         if state is not None and state.hooks:
             wanted = results if node.gives_all else self._wanted(edges, results)

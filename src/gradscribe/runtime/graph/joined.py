@@ -29,7 +29,7 @@ class JoinedNode(Node):
 
     __slots__ = ("dim", "kinds", "out", "tensors")
 
-    returns_fresh = True
+    returns_fresh = only_reads = True
 
     def __init__(self, dim: int, kinds: Sequence[Kind], out: Kind, edges: dict[int, Edge]) -> None:
         self.dim = dim

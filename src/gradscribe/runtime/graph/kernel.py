@@ -133,6 +133,10 @@ class Derivatives(Protocol):
         """The cotangents of the active leaves, from one cotangent for each of `outputs`. Leaves
         its arguments as they are."""
 
+    def flow(self, record: Any, *cotangents: Any) -> Sequence[Any]:
+        """As `adjoint`, for single operations; but the results may share memory with each other and
+        with the cotangents."""
+
     def primal_call(self, leaves: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """The function itself as generated code, and its arguments."""
 
@@ -164,6 +168,7 @@ class Kernel:
     cotangent_class: the class of the first output: a cotangent of this class is as expected.
     call: of an eager operation, the operation and its static arguments.
     by_operations: of an eager operation, its adjoint as operations on Tensors, where it can be.
+    flow: that of the derivatives, once it has been needed.
     drawing: of a user's function, where it draws random numbers from.
     keeps_result: whether the result, an array or a number, is in the record.
     checked: the positions, among the leaves and then the outputs, whose memory is recorded.
@@ -172,7 +177,6 @@ class Kernel:
     __slots__ = (
         "_kept",
         "active",
-        "adjoint",
         "by_operations",
         "call",
         "checked",
@@ -182,6 +186,7 @@ class Kernel:
         "cotangent_class",
         "derivatives",
         "drawing",
+        "flow",
         "forward",
         "inputs",
         "keeps_result",
@@ -205,7 +210,7 @@ class Kernel:
     ) -> None:
         self.derivatives = derivatives
         self.forward = derivatives.forward
-        self.adjoint = derivatives.adjoint
+        self.flow: Callable[..., Sequence[Any]] | None = None
         self.active = derivatives.active
         self.outputs = derivatives.outputs
         self.stem = stem
@@ -225,6 +230,10 @@ class Kernel:
         self.cotangent_class: type | None = None
         self.shapes: tuple[Any, ...] = ()
         self.records = True
+
+    @property
+    def adjoint(self) -> Callable[..., Sequence[Any]]:
+        return self.derivatives.adjoint
 
     @property
     def kept(self) -> tuple[int, ...]:

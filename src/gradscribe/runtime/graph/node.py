@@ -89,9 +89,17 @@ class Node:
     takes_undefined = False
     """Whether `backward` is called, too, where all cotangents that arrive are None."""
 
+    only_reads = False
+    """Whether `backward` certainly leaves the cotangents as they are."""
+
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         """The gradients along `next_edges`; arrays, or with create_graph Tensors; None is zero."""
         raise NotImplementedError
+
+    def flow(self, cotangents: list[Any]) -> Sequence[Any]:
+        """The gradients along `next_edges`, arrays, of a node that gives fresh ones. But they may
+        share memory with one another and the only cotangent."""
+        return self.backward(cotangents, False)
 
     def release(self) -> None:
         """Free what was kept for `backward`."""

@@ -70,7 +70,7 @@ class OperationNode(Node):
 
     __slots__ = ("counters", "expected", "kernel", "leaves", "record", "shapes")
 
-    returns_fresh = True
+    returns_fresh = only_reads = True
 
     def __init__(
         self,
@@ -78,13 +78,13 @@ class OperationNode(Node):
         edges: Sequence[Edge],
         leaves: Sequence[Any],
         record: Any,
-        counters: list[list[int] | None],
-        expected: list[int],
+        counters: Sequence[list[int] | None],
+        expected: Sequence[int],
         shapes: Sequence[Any],
     ) -> None:
         self.kernel = kernel
         self.next_edges = edges
-        self.leaves = leaves
+        self.leaves: Sequence[Any] = leaves
         self.record = record
         self.counters = counters
         self.expected = expected
@@ -102,17 +102,7 @@ class OperationNode(Node):
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         try:
-            kernel, record = self.kernel, self.record
-            if create_graph or len(cotangents) > 1 or record.__class__ in _KEPT:
-                return self._backward(cotangents, create_graph)
-            for position in kernel.checked:
-                counter = self.counters[position]
-                if counter is not None and counter[0] != self.expected[position]:
-                    raise self._modified(position, counter[0])
-            (cotangent,) = cotangents
-            if cotangent.__class__ is not kernel.cotangent_class:
-                cotangent = kernel.converters[0](cotangent)
-            return kernel.adjoint(record, cotangent)
+            return self._backward(cotangents, create_graph)
         except NoDerivativeError:
             given = tuple([number for number, c in enumerate(cotangents) if c is not None])
             part = None
@@ -123,6 +113,22 @@ class OperationNode(Node):
             if part is None:
                 raise
         return self.backward_of(part, given, cotangents, create_graph)
+
+    def flow(self, cotangents: list[Any]) -> Sequence[Any]:
+        kernel, record = self.kernel, self.record
+        if kernel.call is None or record.__class__ in _KEPT:
+            return self.backward(cotangents, False)
+        for position in kernel.checked:
+            counter = self.counters[position]
+            if counter is not None and counter[0] != self.expected[position]:
+                raise self._modified(position, counter[0])
+        (cotangent,) = cotangents
+        if cotangent.__class__ is not kernel.cotangent_class:
+            cotangent = kernel.converters[0](cotangent)
+        flow = kernel.flow
+        if flow is None:
+            flow = kernel.flow = kernel.derivatives.flow
+        return flow(record, cotangent)
 
     def _backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         record = self.record
@@ -232,7 +238,7 @@ class OperationNode(Node):
     def pack_saved(self, pack: Callable[[Any, int | None], Any]) -> None:
         if not self.kernel.records or isinstance(self.record, Freed):
             return
-        counters = self.counters
+        counters = list(self.counters)
         arity = len(self.leaves)
 
         def packed(array: Any, position: int | None) -> Any:
@@ -245,7 +251,7 @@ class OperationNode(Node):
 
         packing = Packing(packed)
         kept = self.kernel.read_positions(arity)
-        self.counters = counters = list(counters)
+        self.counters = counters
         self.leaves = [
             leaf
             if not isinstance(leaf, np.ndarray)

@@ -28,7 +28,7 @@ class PiecesNode(Node):
 
     __slots__ = ("axis", "dtype", "places", "saved", "shape", "shapes")
 
-    returns_fresh = True
+    returns_fresh = only_reads = True
 
     def __init__(
         self,

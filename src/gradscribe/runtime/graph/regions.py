@@ -24,7 +24,7 @@ class AsStridedBackward0(Node):
     __slots__ = ("dtype", "of_view", "shape", "steps")
     __module__ = "builtins"
 
-    returns_fresh = True
+    returns_fresh = only_reads = True
 
     def __init__(self, base: Tensor, steps: Steps, view: Array) -> None:
         self.next_edges = [edge_of(base)]

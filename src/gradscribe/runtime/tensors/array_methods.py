@@ -161,13 +161,14 @@ class ArrayMethods(Attached):
         return tuple(sorted(range(self.array.ndim), key=lambda axis: -abs(steps[axis])))
 
     def numpy(self, *, force: bool = False) -> Array:
-        """The wrapped array. force: also of a Tensor whose use is recorded."""
+        """An array of the same memory. force: also of a Tensor whose use is recorded."""
         if self.requires_grad and not force and grad_enabled():
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."
             )
-        return self.array
+        shared: Array = self.array.view()
+        return shared
 
     def cpu(self: Self) -> Self:
         return self

@@ -51,7 +51,7 @@ def finished(
 
 def taken(array: Array, dtype: Any = None, device: Any = None) -> Tensor:
     """A Tensor around an array that somebody else holds. (In compiled code derivatives pass.)"""
-    return finished(array, dtype, device)
+    return finished(array.view(), dtype, device)
 
 
 def made_of_data(array: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:

@@ -75,8 +75,8 @@ def _watch(target: Tensor, result: Tensor) -> None:
     if isinstance(node, OperationNode) and node.kernel.checks_outputs:
         position = len(node.leaves)
         if "result" in saved_names(node.name()) and node.counters[position] is not None:
-            node.counters[position] = target._counter
-            node.expected[position] = target._counter[0]
+            node.counters = [*node.counters[:position], target._counter]
+            node.expected = [*node.expected[:position], target._counter[0]]
 
 
 def as_it_was(target: Tensor) -> Tensor:
@@ -133,6 +133,7 @@ def rearrange(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwa
     if MODES:
         tell_shared(result, target)
     target.array = result.array
+    target._kind = None
     if result._node is not None:
         _name_in_place(result)
         move(target, result._node, result._index)
@@ -304,7 +305,7 @@ class CopySlices(Node):
     __slots__ = ("count", "dtype", "shape", "steps")
 
     next_edges: tuple[Edge, Edge]
-    returns_fresh = True
+    returns_fresh = only_reads = True
 
     def __init__(self, rest: Edge, value: Edge | None, steps: Steps, base: Array) -> None:
         self.next_edges = rest, value or NO_EDGE

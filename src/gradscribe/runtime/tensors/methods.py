@@ -29,7 +29,8 @@ from gradscribe.runtime.functions import (
     windows,
 )
 from gradscribe.runtime.functions import common as functions
-from gradscribe.runtime.functions.launching import OPERATOR, REFLECTED, ROWS, Form, launched
+from gradscribe.runtime.functions.launcher_text import OPERATOR, REFLECTED, Form
+from gradscribe.runtime.functions.launching import ROWS, launched
 from gradscribe.runtime.functions.spellings import spelled
 from gradscribe.runtime.tensors import inplace, own_methods, queries
 from gradscribe.runtime.tensors.tensor import Tensor

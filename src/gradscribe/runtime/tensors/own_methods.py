@@ -3,7 +3,6 @@ elements, protocols of Python."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,7 +12,8 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.runtime.functions import common as functions
 from gradscribe.runtime.functions import complex_numbers, numpy_protocol, shaping, special, viewing
 from gradscribe.runtime.functions.eager import apply
-from gradscribe.runtime.functions.launching import INDEXED, TAKEN, launched
+from gradscribe.runtime.functions.launcher_text import INDEXED, TAKEN
+from gradscribe.runtime.functions.launching import launched
 from gradscribe.runtime.graph.backward import tensor_backward
 from gradscribe.runtime.tensors import (
     copies,
@@ -288,14 +288,7 @@ def _as_subclass(self: Tensor, cls: type[Tensor]) -> Tensor:
     return alias
 
 
-_INDEXED = launched(indexing.getitem, INDEXED, indexing.GETITEM)
-_TAKEN = launched(indexing.getitem, TAKEN, indexing.SLICE)
-
-
-@functools.wraps(indexing.getitem)
-def _getitem(tensor: Tensor, index: Any) -> Tensor:
-    found: Tensor = (_INDEXED if index.__class__ is Tensor else _TAKEN)(tensor, index)
-    return found
+_getitem = launched(launched(indexing.getitem, INDEXED, indexing.GETITEM), TAKEN, indexing.SLICE)
 
 
 METHODS: dict[str, Any] = {

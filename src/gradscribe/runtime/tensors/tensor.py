@@ -35,7 +35,34 @@ if TYPE_CHECKING:
 _FLAG_OF_NON_LEAF = "you can only change requires_grad flags of leaf variables."
 
 
-Kind = TypeVar("Kind", bound="Tensor")
+Self = TypeVar("Self", bound="Tensor")
+
+
+class Kind:
+    """A dtype and a shape; there is one of each pair. (Its hash is its identity.)"""
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, dtype: Any, shape: tuple[int, ...]) -> None:
+        self.dtype = dtype
+        self.shape = shape
+
+
+_KINDS: dict[tuple[Any, tuple[int, ...]], Kind] = {}
+_MOST_KINDS = 1 << 14
+
+
+def kind_of(tensor: Tensor) -> Kind:
+    """The kind of the array of a Tensor."""
+    array = tensor.array
+    place = array.dtype, array.shape
+    kind = _KINDS.get(place)
+    if kind is None:
+        if len(_KINDS) >= _MOST_KINDS:
+            _KINDS.clear()
+        kind = _KINDS[place] = Kind(*place)
+    tensor._kind = kind
+    return kind
 
 
 class LeafState:
@@ -59,6 +86,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
         "__weakref__",
         "_counter",
         "_index",
+        "_kind",
         "_leaf",
         "_needs_grad",
         "_node",
@@ -78,11 +106,13 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
     _view_of: View | None
     """For a differentiable view: its base, and how to take it again."""
     _leaf: LeafState | None
+    _kind: Kind | None
+    """That of the array, where it has been asked for since it was set."""
 
     __module__ = "gradscribe"  # where users find it
     __array_priority__ = 1000
 
-    def __new__(cls: type[Kind], *data: Any) -> Kind:
+    def __new__(cls: type[Self], *data: Any) -> Self:
         """Legacy: `Tensor([1, 2])` of the default dtype, or `Tensor(2, 3)` by its sizes."""
         tensor = object.__new__(cls)
         fill(tensor, legacy_array(data, dtypes.default()))
@@ -226,6 +256,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
                 "dtype"
             )
         self.array = value.array
+        self._kind = None
 
     @data.deleter
     def data(self) -> None:
@@ -324,6 +355,7 @@ def fill(tensor: Tensor, array: Array) -> Tensor:
     tensor._view_of = None
     tensor._grad = None
     tensor._leaf = None
+    tensor._kind = None
     return tensor
 
 
@@ -343,6 +375,7 @@ def wrap_result(array: Array, node: Node, index: int = 0) -> Tensor:
     tensor._view_of = None
     tensor._grad = None
     tensor._leaf = None
+    tensor._kind = None
     return tensor
 
 

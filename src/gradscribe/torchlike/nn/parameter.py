@@ -9,7 +9,7 @@ import numpy as np
 
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.copies import placed_array, reduced
-from gradscribe.runtime.tensors.tensor import Kind, Tensor, fill, wrap
+from gradscribe.runtime.tensors.tensor import Self, Tensor, fill, wrap
 
 
 class Parameter(Tensor):
@@ -19,7 +19,7 @@ class Parameter(Tensor):
     attributes are to be trained.
     """
 
-    def __new__(cls: type[Kind], *_: Any, **__: Any) -> Kind:
+    def __new__(cls: type[Self], *_: Any, **__: Any) -> Self:
         return object.__new__(cls)
 
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:

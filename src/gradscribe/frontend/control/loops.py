@@ -25,7 +25,9 @@ from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.joins import attempts
 from gradscribe.frontend.joins.carried_fixed_point import FirstIterationError
 from gradscribe.frontend.joins.exits import ended, guarded, pending_exits
+from gradscribe.frontend.kinds.trees import reached
 from gradscribe.frontend.memory import at_once, sequences
+from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.opaque.lifetimes import holding
 from gradscribe.frontend.state.frame import NOT_BROKEN, NOT_CONTINUED, RAISED
 from gradscribe.frontend.state.interruptions import EverOtherTypesError
@@ -33,9 +35,25 @@ from gradscribe.frontend.state.knowledge import Attempts, Early
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.state.trial import Trial
 from gradscribe.frontend.structures import class_attributes, instances
-from gradscribe.frontend.values.iterations import Endless, ItemsOf, Iteration, KnownItems, Range
-from gradscribe.frontend.values.values import FrontendValue, ListRef, Ref, Static, Storage, ViewOf
+from gradscribe.frontend.values.iterations import (
+    Endless,
+    ItemsByIndex,
+    ItemsOf,
+    Iteration,
+    KnownItems,
+    Range,
+)
+from gradscribe.frontend.values.values import (
+    FrontendValue,
+    ListRef,
+    OneShot,
+    Ref,
+    Static,
+    Storage,
+    ViewOf,
+)
 from gradscribe.ir.core import Value
+from gradscribe.ir.types import Array
 
 
 def for_loop(lowering: Lowering, node: Any) -> None:
@@ -64,6 +82,8 @@ def _run_for(lowering: Lowering, node: Any) -> None:
     loops = lowering.loops
     depth, sliced, left, sets = len(loops.iterated), len(loops.sliced), loops.left, loops.sets
     loops.iterated += [over] if isinstance(over, ListRef) else _arrays(iteration)
+    if isinstance(over, OneShot):
+        loops.iterated += (i for i in reached(lowering, *over.holds) if isinstance(i, Ref))
     if _leaves(node):
         loops.left |= {item.storage for item in loops.iterated[depth:]}
     elif is_set(over):
@@ -334,11 +354,16 @@ def _run_iterations(lowering: Lowering, node: Any, run: Callable[[int], bool]) -
     after(lowering, node, outer, lowering.frame.names[NOT_BROKEN])
 
 
-def _owners(iteration: Iteration) -> list[Storage]:
-    """The storages of the lists and dicts of known items that an iteration runs over."""
-    known = (leaf for leaf in iteration.leaves if isinstance(leaf, KnownItems))
-    owners = (i.owner.owner if isinstance(i.owner, ViewOf) else i.owner for i in known)
-    return [owner.storage for owner in owners if owner is not None]
+def _owners(lowering: Lowering, iteration: Iteration) -> list[Storage]:
+    """The storages of what an iteration runs over."""
+    found: list[Storage] = []
+    for leaf in iteration.leaves:
+        if isinstance(leaf, KnownItems):
+            owner = leaf.owner.owner if isinstance(leaf.owner, ViewOf) else leaf.owner
+            found += [] if owner is None else [owner.storage]
+        elif isinstance(leaf, (ItemsOf, ItemsByIndex)):
+            found += storages(lowering, leaf.owner)
+    return found
 
 
 def _check_size(
@@ -347,6 +372,8 @@ def _check_size(
     """Refuse a dict that has another size than before the loop over it, and a list, of which that
     is not known, or that is walked through backwards."""
     now = lowering.contents[owner]
+    if isinstance(now, Value) and isinstance(now.type, Array):
+        return
     if isinstance(now, Value):
         raise ChangedInLoopError(owner, lowering.location(node.iter))
     if isinstance(now, dict) and tuple(now) != tuple(before):
@@ -361,7 +388,10 @@ def _items_in_iteration(
     lowering: Lowering, node: Any, iteration: Iteration
 ) -> Callable[[], tuple[FrontendValue, ...]]:
     """Gives the items as they are when it is called."""
-    first, owners = iteration_items.unrolled(lowering, node.iter, iteration), _owners(iteration)
+    first, owners = (
+        iteration_items.unrolled(lowering, node.iter, iteration),
+        _owners(lowering, iteration),
+    )
     held = {owner: lowering.contents[owner] for owner in owners}
 
     def items() -> tuple[FrontendValue, ...]:
@@ -375,7 +405,7 @@ def _items_in_iteration(
 
 
 def _unroll(lowering: Lowering, node: Any, iteration: Iteration) -> None:
-    """Run the iterations one by one. The items of lists and dicts are what they are in the
+    """Run the iterations one by one. The items of arrays, lists and dicts are what they are in the
     iteration; lists may grow, dicts may not."""
     lowering.builder.begin_statement()
     plain, mapped = iteration_items.without_maps(iteration)

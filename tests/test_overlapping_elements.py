@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -81,3 +82,84 @@ A = np.zeros((4, 6))
 )
 def test_which_arrays_overlap_themselves(array: Any, expected: bool) -> None:
     assert overlaps_itself(array) is expected
+
+
+WEIGHTS = np.arange(5.0)
+
+
+def stored_copy(x):
+    y = x * 1.0
+    y[::2] = y[:3].copy()
+    return np.sum(y * WEIGHTS)
+
+
+def stored_sum(x):
+    y = x * 2.0
+    y[::2] = y[:3] + 1
+    return np.sum(y * WEIGHTS)
+
+
+def computed_into(x):
+    y = x * 2.0
+    np.add(y[:3], 1.0, out=y[::2])
+    return np.sum(y * WEIGHTS)
+
+
+def stored_double(x):
+    y = x * 1.0
+    first = y[:3]
+    y[::2] = first * 2
+    return np.sum(y * WEIGHTS)
+
+
+def moved_on(x):
+    y = x * 1.0
+    y[1:] = y[:-1]
+    return np.sum(y * WEIGHTS)
+
+
+def thinned_out(x):
+    y = x * 1.0
+    y[:3] = y[::2]
+    return np.sum(y * WEIGHTS)
+
+
+def turned(x):
+    y = x * 1.0
+    y[::-2] = y[:3]
+    return np.sum(y * WEIGHTS)
+
+
+def added(x):
+    y = x * 1.0
+    y[::2] += y[:3]
+    return np.sum(y * WEIGHTS)
+
+
+@pytest.mark.parametrize("compile", [True, "auto", False])
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(stored_copy, stored_sum, computed_into, stored_double),
+        *(moved_on, thinned_out, turned, added),
+    ],
+)
+def test_a_part_is_stored_in_another_part(function: Any, compile: Any) -> None:
+    x, v = np.array([0.5, 1.0, 1.5, 0.7, 0.3]), np.array([1.0, 2.0, 3.0, -1.0, 0.4])
+    slope = (function(x + 1e-6 * v) - function(x - 1e-6 * v)) / 2e-6
+    value, gradient = gs.value_and_grad(function, compile=compile)(x)
+    same, tangent = gs.jvp(function, (x,), (v,), compile=compile)
+    assert value == same == pytest.approx(function(x))
+    assert np.dot(gradient, v) == pytest.approx(slope) == tangent
+
+
+@pytest.mark.parametrize("compile", [True, "auto", False])
+@pytest.mark.parametrize("by", [operator.setitem, lambda y, place, part: np.copyto(y[place], part)])
+def test_what_numpy_overwrites_before_it_is_read_is_refused(by: Any, compile: Any) -> None:
+    def function(x):
+        y = x * 1.0
+        by(y, slice(None, None, 2), y[:3])
+        return np.sum(y * WEIGHTS)
+
+    with pytest.raises(gs.errors.UnsupportedError, match="stored already"):
+        gs.value_and_grad(function, compile=compile)(np.arange(1.0, 6.0))

@@ -419,8 +419,8 @@ FAULTS = (
     Fault(
         "forgotten guard",
         "runtime/tensors/views.py",
-        "further = View(self.base, (self._chain, step), self.origin)",
-        "further = View(self.base, (self._chain, step))",
+        'origin = "" if former is None else former.origin',
+        'origin = ""',
         "A view of one of several views (`unbind`) may be changed in place without an error.",
     ),
     Fault(

@@ -210,3 +210,14 @@ def cumulative_sum_into_a_matrix(x):
     y = np.zeros((3, 4))
     np.cumsum(x, axis=0, out=y)
     return np.sum(y)
+
+
+@refused(
+    "this stores a slice of an array in another slice of it, with another step: NumPy may read "
+    "items that it has stored already",
+    X,
+)
+def a_slice_in_one_of_another_step(x):
+    y = x * 1.0
+    y[::2] = y[:2]
+    return np.sum(y)

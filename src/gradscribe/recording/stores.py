@@ -3,6 +3,7 @@ value. The elements of a view have positions in its memory: the same view of all
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from typing import Any
 
@@ -44,6 +45,7 @@ def setitem(array: RecordedArray, index: Any, value: Any) -> None:
             )
         )
     memory.check_overlap()
+    _refuse_overwritten(array, index, value)
     if not isinstance(value, np.ndarray):
         value = classes.called(value, "__array__")
         value = classes.as_number(value, is_complex=np.iscomplexobj(plain(memory.value)))
@@ -86,11 +88,7 @@ def _place(view: RecordedArray, index: Any) -> tuple[Any, ...] | None:
                 "make the complex array of new parts: `re + 1j * im`",
             )
         )
-    positions = np.empty_like(own, dtype=np.intp)
-    positions[...] = np.arange(own.size).reshape(own.shape)
-    for step in view._steps:
-        positions = step.plainly(positions)
-    found = positions[operations.uncovered(index)]
+    found = _seen(view, _positions(own))[operations.uncovered(index)]
     if own.ndim:
         return np.unravel_index(found, own.shape)
     if np.size(found) > 1:
@@ -101,6 +99,42 @@ def _place(view: RecordedArray, index: Any) -> tuple[Any, ...] | None:
             )
         )
     return (None,) * np.ndim(found) if np.size(found) else None
+
+
+def _positions(array: Any) -> Any:
+    """The numbers of the elements of an array, which lie in memory as these do."""
+    positions = np.empty_like(array, dtype=np.intp)
+    positions[...] = np.arange(array.size).reshape(array.shape)
+    return positions
+
+
+def _seen(view: RecordedArray, memory: Any) -> Any:
+    """What a view shows of its memory, if that is this."""
+    for step in view._steps:
+        memory = step.plainly(memory)
+    return memory
+
+
+def _refuse_overwritten(array: RecordedArray, index: Any, value: Any) -> None:
+    """Refuse a store of a part of an array in another part of it where NumPy reads items that it
+    has stored already."""
+    if not _shares(value, array):
+        return
+    positions = _positions(plain(array._memory.value))
+    given = _seen(value, positions)
+    expected, own = given.copy(), _seen(array, positions)
+    apart, place = own.copy(), operations.uncovered(index)
+    with contextlib.suppress(ValueError, IndexError):  # is raised where it is stored
+        own[place] = given
+        apart[place] = expected
+    if not np.array_equal(own, apart):
+        raise refused(
+            UnsupportedError(
+                "this stores a part of an array in another part of it, and NumPy reads items that "
+                "it has stored already",
+                "store a copy: `.copy()`",
+            )
+        )
 
 
 def _stored(target: Any, index: Any, value: Any) -> Any:

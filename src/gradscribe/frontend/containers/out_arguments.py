@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import GradscribeError
-from gradscribe.frontend.containers.stores import accumulate, check_dtype, store
+from gradscribe.frontend.containers.stores import accumulate, check_dtype, refuse_other_step, store
 from gradscribe.frontend.containers.subscripts import part_of
 from gradscribe.frontend.memory.aliasing import refuse_overlap, shares
 from gradscribe.frontend.memory.contiguity import is_contiguous
@@ -51,6 +51,8 @@ def change(
     )
     if function is array_changes.copyto:
         by_item = (*others[2:], keywords.get("where"))
+        if isinstance(target, Ref) and others:
+            refuse_other_step(lowering, node, target, others[0])
     if any(shares(lowering, item, target) for item in by_item if isinstance(item, Ref)):
         refuse_overlap(lowering, node)
     arguments = (target, *(_apart(lowering, node, other, target) for other in others))

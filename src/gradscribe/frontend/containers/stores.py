@@ -38,9 +38,10 @@ from gradscribe.frontend.values.values import (
     ListRef,
     Ref,
     Static,
+    Step,
     TupleOf,
 )
-from gradscribe.ir.core import Value
+from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.types import BOOL, Array, Opaque, Scalar, Type
 from gradscribe.primitives.control import SET
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE, may_repeat
@@ -129,9 +130,42 @@ def store(lowering: Lowering, node: Any, target: Ref, item: FrontendValue) -> No
     """Store a number or an array to a view (the whole array for an empty path)."""
     is_nested = isinstance(item, (TupleOf, ListRef))
     item = as_array(lowering, node, item)
+    refuse_other_step(lowering, node, target, item)
     if is_nested and _rank(lowering, item) > _rank(lowering, target):
         lowering.raises(node, ValueError("setting an array element with a sequence"))
     _change(lowering, node, STORE, target, lowering.value(item))
+
+
+def refuse_other_step(lowering: Lowering, node: Any, target: Ref, item: FrontendValue) -> None:
+    """Refuse to store a slice of an array in another slice of it, with another step: NumPy goes
+    from one end to the other, and may read what it has stored."""
+    if not isinstance(item, Ref) or item.storage is not target.storage:
+        return
+    path, taken = target.path, item.path
+    if not path or not taken or path[:-1] != taken[:-1] or _rank(lowering, item) != 1:
+        return
+    given, stored = _only_slice(taken[-1]), _only_slice(path[-1])
+    if given is None or stored is None:
+        return
+    steps = [1 if part.step is None else part.step for part in (given, stored)]
+    if not all(isinstance(one, int) for one in steps) or steps[0] * steps[1] < 0:
+        return
+    if steps[0] == steps[1] or (given.start == stored.start and abs(steps[0]) > abs(steps[1])):
+        return
+    lowering.unsupported(
+        node,
+        "this stores a slice of an array in another slice of it, with another step: NumPy may read "
+        "items that it has stored already",
+        "store a copy: `.copy()`",
+    )
+
+
+def _only_slice(step: Step) -> SliceOf | None:
+    """The slice of a step that takes a slice along the only axis that it leaves."""
+    index = step[1].get("index", ())
+    slices = [one for one in index if isinstance(one, SliceOf)]
+    others = (one for one in index if one is not Ellipsis)
+    return slices[0] if len(slices) == 1 and all(one is slices[0] for one in others) else None
 
 
 def _rank(lowering: Lowering, item: FrontendValue) -> int:

@@ -56,6 +56,7 @@ from gradscribe.transforms.passes.bufferize.aliasing import Aliasing, Copies, On
 from gradscribe.transforms.passes.bufferize.buffers import WORLD, Buffer, buffer_paths, origins
 from gradscribe.transforms.passes.bufferize.in_place import out_of_place, reusable
 from gradscribe.transforms.passes.bufferize.layouts import Views
+from gradscribe.transforms.passes.bufferize.overlapping_stores import reads_what_it_writes
 
 
 def bufferize(function: Function, record: Collection[int] = ()) -> Function:
@@ -226,6 +227,7 @@ class _Rewriter:
         self._reused = reused
         self._replaced = replaced
         self._builder = Builder(function.facts)
+        self._makers = {r: o for o in walk(function.body) for r in o.results}
         self._holds_none = any(map(_is_none, walk(function.body)))
 
     def rewrite(self, returned: set[int]) -> Function:
@@ -276,6 +278,8 @@ class _Rewriter:
             deep = self._copies.operands.get((operation, number))
             if deep is not None:
                 operands[number] = self._deep_copy(value) if deep else self._copy(value)
+        if reads_what_it_writes(self._aliasing, self._makers, operation):
+            operands[1] = self._copy(operands[1])
         same = operands == list(operation.operands)
         return operation if same else replace(operation, operands=tuple(operands))
 

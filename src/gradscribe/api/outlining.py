@@ -195,10 +195,14 @@ class Inlined:
             builder.relocate(start, builder.location)
 
     def _is_done(self, operation: Operation) -> bool:
-        if operation.results:
-            return self._mapping.keys() >= {*operation.results}
-        is_done = operation in self._done
-        self._done.add(operation)
+        """Whether an operation has been appended; or, of a branch or loop without results, all that
+        it does has been, as a part of one with results that are no longer needed."""
+        if operation.results and self._mapping.keys() >= {*operation.results}:
+            return True
+        inside = {o for region in operation.regions for o in walk(region) if is_ordered(o)}
+        own = {o for o in inside if not o.regions} or {operation}
+        is_done = not operation.results and own <= self._done
+        self._done |= own
         return is_done
 
     def values(self, of: Iterable[Value]) -> list[Value]:

@@ -36,7 +36,8 @@ class ResultTypes:
 
     def check(self, name: str, arguments: Mapping[str, Any], result: Any) -> None:
         """Raise an `ArgumentError` for a result of another type. name: that of the function."""
-        found = self._noted.get(_kind_of(arguments), [])
+        noted = self._noted.get(_kind_of(arguments), [])
+        found = [one for one in noted if _has_numbers(one[0], arguments)]
         if found and not any(_is_as_noted(*noted, arguments, result) for noted in found):
             raise ArgumentError(
                 f"the primitive `{name}` returned {_told(result)}, and {_told_type(found[0][1])} "
@@ -68,6 +69,18 @@ def _is_as_noted(given: Any, type_: Type, arguments: Any, result: Any) -> bool:
     return _take_lengths(given, arguments, lengths) and _fits(type_, result, lengths)
 
 
+def _has_numbers(tree: Any, item: Any) -> bool:
+    """Whether the numbers that were known, among the arguments, are these."""
+    if isinstance(tree, Mapping):
+        return all(_has_numbers(below, item[name]) for name, below in tree.items())
+    if isinstance(tree, Tuple):
+        tree = tree.items
+    if isinstance(tree, (tuple, list)):
+        return all(map(_has_numbers, tree, item))
+    is_number = isinstance(tree, (bool, int, float)) and isinstance(item, (bool, int, float))
+    return not is_number or tree == item
+
+
 def _take_lengths(tree: Any, item: Any, lengths: Lengths) -> bool:
     """Take the lengths of the arguments; whether they are of this type."""
     if isinstance(tree, Mapping):
@@ -82,8 +95,7 @@ def _take_lengths(tree: Any, item: Any, lengths: Lengths) -> bool:
         return all(_take_length(dim, n, lengths) for dim, n in pairs)
     if isinstance(tree, Scalar) and tree.value is not None:
         return _take_length(tree.value, int(item), lengths)
-    is_number = isinstance(tree, (bool, int, float)) and isinstance(item, (bool, int, float))
-    return not is_number or tree == item
+    return True
 
 
 def _take_length(length: Affine, n: int, lengths: Lengths) -> bool:

@@ -164,6 +164,27 @@ def test_an_operator_gives_the_same_both_ways(call: object) -> None:
             np.testing.assert_equal(outcome(call, operands), expected, err_msg=str(each))
 
 
+SHAPES = [
+    [((4,), (4,)), ((7,), (7,)), ((1,), (1,)), ((0,), (0,)), ((5,), (1,)), ((8,), (1,))],
+    [((4, 1), (4, 5)), ((6, 1), (6, 3)), ((6, 6), (6, 6)), ((2, 3), (3,)), ((5, 2), (2,))],
+    [((4, 2), (2, 4)), ((5, 3), (3, 5)), ((5, 3), (3, 2)), ((3, 4, 5), (5, 2)), ((2, 2, 2), (2,))],
+]
+"""Of which some are alike but for their lengths."""
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("shapes", SHAPES, ids=["one axis", "two axes", "products"])
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_what_is_known_for_other_lengths_gives_the_same(name: str, shapes: list[object]) -> None:
+    function, form = FUNCTIONS[name]
+    for both in shapes:
+        operands = [leaf(*shape) for shape in (both if form is BINARY else both[:1])]
+        found = outcome(function, operands)
+        with general():
+            np.testing.assert_equal(found, outcome(function, operands), err_msg=str(both))
+    assert all(len(ways) <= 1 << 10 for ways in WAYS)
+
+
 INDICES = [
     0,
     -1,

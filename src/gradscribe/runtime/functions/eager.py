@@ -48,7 +48,7 @@ from gradscribe.runtime.graph.provider import KERNELS, derivatives_of
 from gradscribe.runtime.graph.provider import set_provider as set_provider
 from gradscribe.runtime.graph.saved_names import saved_names
 from gradscribe.runtime.graph.saved_values import arrays_in, holds_result
-from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap, wrap_result
+from gradscribe.runtime.tensors.tensor import Tensor, edge_of, kind_of_array, wrap, wrap_result
 from gradscribe.runtime.tensors.views import Step, unlocked, view_by
 
 _MOST_KERNELS = 1 << 14
@@ -153,18 +153,18 @@ def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ..
         raise
     if not kernel.converters:
         kernel.learn((out,), record, leaves)
-        if kernel.by_operations is not None and kernel.stand_ins is None:
-            unread = _unread(kernel, record, leaves)
-            kernel.stand_ins = _stand_ins(leaves, unread) if unread else None
+        if kernel.by_operations is not None and True not in kernel.spared:
+            unread = _unread(kernel, record, leaves, out)
+            kernel.spared = tuple([position in unread for position in range(len(leaves))])
     array = out if type(out) is np.ndarray else np.asarray(out)
     if not operation.view:
         array = _own(array, leaves)
-    if kernel.stand_ins is not None:
-        for position, stand_in in enumerate(kernel.stand_ins):
-            if stand_in is not None:
-                leaves[position] = stand_in
+    for position, is_spared in enumerate(kernel.spared):
+        if is_spared:
+            leaves[position] = kind_of_array(leaves[position]).stand_in
     edges = [edge_of(operands[position]) for position in kernel.active]
-    node = kernel.node_class(kernel, edges, leaves, record, counters, expected, kernel.shapes)
+    types = kind_of_array(array).types
+    node = kernel.node_class(kernel, edges, leaves, record, counters, expected, types)
     result = wrap_result(array, node)
     if operation.view:
         mark_view(result, operation, operands, static)
@@ -216,7 +216,7 @@ def _new_kernel(
         _told(operation, operands),
         len(leaves),
         tuple(constants),
-        _stand_ins(leaves, active) if derivatives.linear else None,
+        active if derivatives.linear else (),
     )
     kernel.call = operation, static
     kernel.by_operations = _by_operations(operation, static, derivatives)
@@ -248,14 +248,14 @@ def _by_operations(
     return own or derivatives.by_operations
 
 
-def _unread(kernel: Kernel, record: Any, leaves: Sequence[Any]) -> Collection[int]:
+def _unread(kernel: Kernel, record: Any, leaves: Sequence[Any], out: Any) -> Collection[int]:
     """The positions of the arrays that no derivative reads, and PyTorch does not save: a result
     that is not in the record is made of all operands."""
     derivative = kernel.by_operations
     assert derivative is not None
     names = saved_names(kernel.node_class.__name__).values()
     reads_result = derivative.reads_result or "result" in names
-    if not names or (reads_result and not holds_result(kernel, record, leaves)):
+    if not names or (reads_result and not holds_result(kernel, record, leaves, out)):
         return ()
     saved = {int(place[1:]) for place in names if place.startswith("=")}
     read = {*kernel.checked, *derivative.reads, *saved}
@@ -275,14 +275,6 @@ def _abstracted(value: Any, constants: list[int], first: int) -> Any:
         constants.append(value)
         return Operand(first + len(constants) - 1)
     return value
-
-
-def _stand_ins(leaves: Sequence[Any], unread: Collection[int]) -> tuple[Any, ...]:
-    """For each array whose elements no derivative reads, one that takes no memory."""
-    return tuple(
-        np.broadcast_to(np.zeros((), leaf.dtype), leaf.shape) if position in unread else None
-        for position, leaf in enumerate(leaves)
-    )
 
 
 def mark_view(
@@ -408,8 +400,7 @@ def _apply_compiled(
         kernel.learn(out, record)
     active = [leaves[position] for position in kernel.active]
     edges = [edge_of(leaf) if isinstance(leaf, Tensor) else NO_EDGE for leaf in active]
-    told = len(out) > 1 or kernel.checks_outputs
-    shapes = [signature(out[position]) for position in kernel.outputs] if told else ()
+    shapes = [signature(out[position]) for position in kernel.outputs]
     node = kernel.node_class(kernel, edges, values, record, counters, expected, shapes)
     if states is not None:
         assert isinstance(node, CompiledNode)

@@ -151,7 +151,7 @@ def make(general, row, ways):
             {usual}
             {reads}
             key = {key}
-            way = ways.get(key)
+            way = ways.get(key){similar}
             if way is None or way is UNFIT:
                 break
             kernel, held = way.kernel, way.held
@@ -167,7 +167,10 @@ def make(general, row, ways):
             {leaving}
             result = new(Tensor)
             {wrapping}
-            result._kind = way.kind
+            kind = way.kind
+            if kind is None:
+                kind = way.kind = kind_of(result)
+            result._kind = kind
             result._index = 0
             result._grad = result._leaf = None
             if kernel is None:
@@ -189,18 +192,18 @@ def make(general, row, ways):
             elif held is not None:
                 record = ()
             node.record = record
-            if way.stand_ins is None:
-                node.leaves = record if held is ALL and not way.spares else ({kept},)
-                node.counters = {counters},
-                node.expected = {versions},
-            else:
-                node.leaves = way.stand_ins
+            if way.spares_all:
+                node.leaves = {spared}
                 node.counters = way.nones
                 node.expected = way.zeros
+            else:
+                node.leaves = {kept}
+                node.counters = {counters},
+                node.expected = {versions},
             if way.keeps_result:
                 node.counters += counter,
                 node.expected += 0,
-            node.shapes = way.shapes
+            node.shapes = kind.types
             node.sequence_nr = next_sequence()
             node.own_hooks = None
             result._node = node
@@ -258,7 +261,11 @@ def text_of(form: Form) -> str:
         wrapping=_VIEW if form.is_view else _OWN,
         edges=edges,
         next_edges="(edge0,)" if len(form.operands) == 1 else of_two,
-        kept=each("x{i} if way.stand_in{i} is None else way.stand_in{i}"),
+        similar="" if form.computes_nothing else " or similar(ways, key)",
+        spared=each("kind{i}.stand_in") + ", " + ("*way.constants" if form.is_view else ""),
+        kept="record if held is ALL and not (way.spares0 or way.spares1) else ("
+        + each("kind{i}.stand_in if way.spares{i} else x{i}")
+        + ",)",
         counters=each("counter{i}"),
         versions=each("version{i}"),
         call=form.call,

@@ -54,9 +54,8 @@ class Way:
         record is.
     step: of a view, how it is taken.
     active0, active1: whether the operand is active.
-    kind: that of the result.
-    stand_ins: what the node keeps in place of its leaves, if of none of them it keeps the elements;
-        otherwise stand_in0, stand_in1: what in place of each, or None.
+    kind: that of the result; None before there is one.
+    spares0, spares1: whether the node keeps only the kind of the operand; spares_all: of each.
     keeps_result: whether the node must notice a change of the result.
     """
 
@@ -72,11 +71,9 @@ class Way:
         "node_class",
         "nones",
         "run",
-        "shapes",
-        "spares",
-        "stand_in0",
-        "stand_in1",
-        "stand_ins",
+        "spares0",
+        "spares1",
+        "spares_all",
         "step",
         "zeros",
     )
@@ -98,18 +95,18 @@ class Way:
         if kernel is not None:
             self.constants = kernel.constants
             self.node_class = kernel.node_class
-            self.shapes = kernel.shapes
             self.active0, self.active1 = 0 in kernel.active, 1 in kernel.active
             self.both = self.active0 and self.active1
             self.keeps_result = kernel.checks_outputs
-            stand_ins = [*(kernel.stand_ins or ())]
-            self.stand_in0, self.stand_in1 = (*stand_ins, None, None)[:2]
-            arrays = stand_ins[: len(stand_ins) - len(self.constants)]
-            spares_all = all(stand_in is not None for stand_in in arrays)
-            self.stand_ins = (*arrays, *self.constants) if arrays and spares_all else None
-            self.nones = (None,) * len(stand_ins)
-            self.zeros = (0,) * len(stand_ins)
-            self.spares = any(stand_in is not None for stand_in in arrays)
+            count = len(kernel.spared) - len(kernel.constants)
+            self.spares0, self.spares1 = (*kernel.spared[:count], False)[:2]
+            self.spares_all = all(kernel.spared[:count])
+            self.nones = (None,) * len(kernel.spared)
+            self.zeros = (0,) * len(kernel.spared)
+
+    def again(self) -> Way:
+        """The same way for arrays of other lengths."""
+        return Way(self.run, None, self.kernel, self.held, self.step)
 
 
 UNFIT = Way(lambda: None)
@@ -145,6 +142,7 @@ def _maker(form: Form) -> Function:
         "new": object.__new__,
         "next_sequence": next_sequence,
         "shorten": shorten,
+        "similar": _similar,
         "view_by": view_by,
     }
     exec(compile(text, filename, "exec"), namespace)
@@ -189,6 +187,38 @@ def _learn(
     find = _way_of_view if row.view and len(operands) == 1 else _way
     way = find(row, operands, static, result) if result.__class__ is Tensor else None
     ways[key] = way or UNFIT
+    if way is not None and (isinstance(row.callee, np.ufunc) or row.callee in _OF_ANY_LENGTHS):
+        ways[_pattern(key)] = way
+
+
+_OF_ANY_LENGTHS = frozenset({np.sum, np.mean, np.prod, np.max, np.min})
+"""Functions, beside ufuncs, of whose derivatives the code is that for any lengths."""
+
+
+def _similar(ways: dict[Any, Way], key: Any) -> Way | None:
+    """A way that is known for arrays of other lengths, of which the same are 0, 1 and equal."""
+    pattern = _pattern(key)
+    found = ways.get(pattern)
+    if found is None:
+        return None
+    if len(ways) >= _MOST_WAYS:
+        ways.clear()
+        ways[pattern] = found
+    way = ways[key] = found.again()
+    return way
+
+
+def _pattern(key: tuple[Any, ...]) -> Any:
+    """A key without the lengths of arrays: it tells which of them are none, one, and equal."""
+    labels: dict[int, int] = {}
+
+    def of(item: Any) -> Any:
+        if item.__class__ is not Kind:
+            return item
+        lengths = [n if n < 2 else labels.setdefault(n, -1 - len(labels)) for n in item.shape]
+        return item.dtype, tuple(lengths)
+
+    return Kind, tuple([of(item) for item in key])
 
 
 def _way(
@@ -225,10 +255,9 @@ def _is_of(node: OperationNode, operands: Sequence[Any], leaves: Sequence[Any]) 
         return False
     if any(edge_of(operands[position]) != edge for position, edge in active):
         return False
-    stand_ins = kernel.stand_ins or (None,) * len(leaves)
     return all(
-        held is leaf if stand_in is None else signature(stand_in) == signature(leaf)
-        for leaf, stand_in, held in zip(leaves, stand_ins, node.leaves, strict=True)
+        signature(held) == signature(leaf) if is_spared else held is leaf
+        for leaf, is_spared, held in zip(leaves, kernel.spared, node.leaves, strict=True)
     )
 
 
@@ -257,7 +286,7 @@ def _way_of_view(
         return None
     way = _recorded(node, take, leaves, result)
     way.step = step
-    return None if way.stand_ins is None else way
+    return way if way.spares_all else None
 
 
 def _recorded(node: OperationNode, run: Function, leaves: Sequence[Any], result: Tensor) -> Way:

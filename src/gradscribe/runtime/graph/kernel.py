@@ -163,7 +163,7 @@ class Kernel:
     inputs: the positions of the leaves that `next_functions` tells of (the Tensors).
     stem: the name of the operation or function, as in the names of its nodes.
     constants: numbers that are passed after the leaves (the integers of an index).
-    stand_ins: what is kept in place of each leaf (None: the leaf itself); None: keep all.
+    spared: for each leaf, whether it is an array of which only the shape and dtype are kept.
     converters: for each output, what makes a cotangent of the type that the code expects.
     cotangent_class: the class of the first output: a cotangent of this class is as expected.
     call: of an eager operation, the operation and its static arguments.
@@ -193,8 +193,7 @@ class Kernel:
         "node_class",
         "outputs",
         "records",
-        "shapes",
-        "stand_ins",
+        "spared",
         "stem",
     )
 
@@ -206,7 +205,7 @@ class Kernel:
         inputs: tuple[int, ...],
         arity: int,
         constants: tuple[Any, ...] = (),
-        stand_ins: tuple[Any, ...] | None = None,
+        spared: Collection[int] = (),
     ) -> None:
         self.derivatives = derivatives
         self.forward = derivatives.forward
@@ -217,7 +216,7 @@ class Kernel:
         self.node_class = node_class
         self.inputs = inputs
         self.constants = constants
-        self.stand_ins = stand_ins
+        self.spared = tuple([position in spared for position in range(arity)])
         self.call: tuple[Operation, tuple[Any, ...]] | None = None
         self.by_operations: AdjointByOperations | None = None
         self.drawing: Drawing | None = None
@@ -228,7 +227,6 @@ class Kernel:
         self.keeps_result = self.checks_outputs
         self.converters: tuple[Convert, ...] = ()
         self.cotangent_class: type | None = None
-        self.shapes: tuple[Any, ...] = ()
         self.records = True
 
     @property
@@ -239,9 +237,8 @@ class Kernel:
     def kept(self) -> tuple[int, ...]:
         """The positions of the leaves whose memory higher derivatives read."""
         if self._kept is None:
-            stand_ins = self.stand_ins or ()
-            spared = {i for i, stand_in in enumerate(stand_ins) if stand_in is not None}
-            self._kept = tuple(set(self.derivatives.higher_inputs) - spared)
+            higher = self.derivatives.higher_inputs
+            self._kept = tuple({position for position in higher if not self.spared[position]})
         return self._kept
 
     def learn(self, out: Sequence[Any], record: Any, leaves: Sequence[Any] = ()) -> None:
@@ -250,7 +247,6 @@ class Kernel:
         operation takes for an operand."""
         self.converters = tuple(converter(out[position]) for position in self.outputs)
         self.cotangent_class = type(out[self.outputs[0]]) if self.outputs else None
-        self.shapes = tuple(signature(out[position]) for position in self.outputs)
         if self.call is not None:
             self.keeps_result = self.checks_outputs or refers_to(record, out[0])
         unread = {id(leaf) for i, leaf in enumerate(leaves) if i not in self.checked}
@@ -283,8 +279,7 @@ class Kernel:
         """The positions, of so many leaves, whose elements a derivative may read."""
         if self.derivatives.linear:
             return self.derivatives.record_inputs
-        stand_ins = self.stand_ins or (None,) * count
-        return [position for position in range(count) if stand_ins[position] is None]
+        return [position for position in range(count) if not self.spared[position]]
 
 
 def as_array(cotangent: Any) -> Any:

@@ -94,7 +94,7 @@ class OperationNode(Node):
 
     @property
     def output_types(self) -> Sequence[Any]:
-        return self.shapes or self.kernel.shapes
+        return self.shapes
 
     def input_edges(self) -> Sequence[Edge]:
         active = dict(zip(self.kernel.active, self.next_edges, strict=True))
@@ -180,7 +180,7 @@ class OperationNode(Node):
         self, record: Any, leaves: list[Any], cotangents: list[Any]
     ) -> Sequence[Any]:
         kernel = self.kernel
-        seeds = converted(cotangents, kernel.converters, self.shapes or [None])
+        seeds = converted(cotangents, kernel.converters, self.shapes)
         given = Point.of(cotangents)
         point = self.point(leaves) + Point(seeds, given.edges, given.counters, given.expected)
         results = kernel.adjoint(record, *seeds)

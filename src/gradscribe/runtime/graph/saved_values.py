@@ -237,7 +237,7 @@ def placed_result(node: OperationNode, array: Any) -> Any:
     """An array of the record as a Tensor in the place of the output, if it is that."""
     if node.kernel.call is None or not node.kernel.keeps_result:
         return array
-    found = _of_shape(node.record, node.leaves, node.kernel)
+    found = _of_shape(node.record, node.leaves, node.shapes[0][0])
     if len(found) != 1 or not _is(array, found[0]):
         return array
     return _as_output(node, array)
@@ -253,8 +253,7 @@ def _as_output(node: OperationNode, array: Any) -> Tensor:
 
 def _stands_in(node: OperationNode, position: int) -> bool:
     """Whether a node has kept the shape of an operand only."""
-    stand_ins = node.kernel.stand_ins
-    return stand_ins is not None and stand_ins[position] is not None
+    return node.kernel.spared[position]
 
 
 def recalled_result(node: OperationNode) -> Tensor:
@@ -293,20 +292,19 @@ def _picked(node: OperationNode) -> Tensor:
 def _result_item(node: OperationNode) -> Any:
     """What the record keeps of the output."""
     record = node.record.record if isinstance(node.record, PackedRecord) else node.record
-    found = _of_shape(record, node.leaves, node.kernel)
+    found = _of_shape(record, node.leaves, node.shapes[0][0])
     if len(found) != 1:
         raise AttributeError("_saved_result")
     return found[0]
 
 
-def holds_result(kernel: Kernel, record: Any, leaves: Sequence[Any]) -> bool:
+def holds_result(kernel: Kernel, record: Any, leaves: Sequence[Any], out: Any) -> bool:
     """Whether the output of an operation is found in its record."""
-    return kernel.keeps_result and len(_of_shape(record, leaves, kernel)) == 1
+    return kernel.keeps_result and len(_of_shape(record, leaves, np.shape(out))) == 1
 
 
-def _of_shape(record: Any, leaves: Sequence[Any], kernel: Kernel) -> list[Any]:
+def _of_shape(record: Any, leaves: Sequence[Any], shape: tuple[int, ...]) -> list[Any]:
     """What a record keeps, beyond the leaves, of the shape of the output."""
-    shape, _ = kernel.shapes[0]
     own = {id(leaf) for leaf in leaves}
     found = {id(i): i for i in arrays_in(record) if i.shape == shape and id(i) not in own}
     return list(found.values())

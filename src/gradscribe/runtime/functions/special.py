@@ -7,6 +7,7 @@ that call says so.
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -30,13 +31,12 @@ __all__ = [
 def _library(name: str) -> ModuleType:
     """The functions over arrays that `gs.name` is made of."""
     try:
-        from gradscribe.runtime.functions import special_composites
+        return importlib.import_module("gradscribe.runtime.functions.special_composites")
     except ImportError as error:
         raise MissingLibraryError(
             f"`{name}` needs SciPy, which is not installed ({error})",
             "install it: pip install scipy",
         ) from None
-    return special_composites
 
 
 @functools.cache

@@ -203,8 +203,6 @@ def _batched(
     allow_unused: bool | None,
 ) -> tuple[Tensor | None, ...]:
     """One gradient for each entry along the first axis of grad_outputs, stacked."""
-    from gradscribe.runtime.functions import shaping
-
     if grad_outputs is None:
         raise ValueError("is_grads_batched=True expects grad_outputs to be given")
     batches = as_tensors(grad_outputs)
@@ -222,8 +220,9 @@ def _batched(
         )
         for i in range(count)
     ]
+    stack: Any = np.stack
     return tuple(
-        None if column[0] is None else shaping.stack([c for c in column if c is not None])
+        None if column[0] is None else stack([c for c in column if c is not None])
         for column in zip(*rows, strict=True)
     )
 
@@ -345,8 +344,7 @@ def _fitting(
             f"{dtypes.dtype_name(given.dtype)} and output[{position}] has a dtype of "
             f"{dtypes.dtype_name(dtype)}."
         )
-    from gradscribe.runtime.functions import common as functions
 
     if gradient.requires_grad and is_grad_enabled():
-        return functions.to_dtype(gradient, dtype)
+        return gradient.to(dtype)
     return wrap(given.astype(dtype))

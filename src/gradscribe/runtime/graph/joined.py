@@ -90,13 +90,11 @@ class JoinedNode(Node):
 
     def _recorded(self, cotangent: Tensor) -> Any:
         """What gives the piece of a cotangent for each position, as a Tensor of its own memory."""
-        from gradscribe.runtime.functions import shaping
-
         if self.is_stack:
-            pieces = shaping.unbind(cotangent, self.axis)
+            pieces = cotangent.unbind(self.axis)
         else:
             lengths = [shape[self.axis] for shape, _ in self.kinds]
-            pieces = shaping.split(cotangent, lengths, self.axis)
+            pieces = cotangent.split(lengths, self.axis)
 
         def piece(position: int) -> Tensor:
             found, dtype = pieces[position], self.kinds[position][1]

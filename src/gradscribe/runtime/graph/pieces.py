@@ -65,14 +65,13 @@ class PiecesNode(Node):
         return (whole,)
 
     def _joined(self, cotangents: list[Tensor | None]) -> Tensor:
-        from gradscribe.runtime.functions import shaping
-
         parts = [
             wrap(np.zeros(shape, self.dtype)) if cotangent is None else cotangent
             for shape, cotangent in zip(self.shapes, cotangents, strict=True)
         ]
-        join = shaping.stack if len(self.shapes[0]) < len(self.shape) else shaping.cat
-        return join(parts, self.axis)
+        join: Any = np.stack if len(self.shapes[0]) < len(self.shape) else np.concatenate
+        joined: Tensor = join(parts, self.axis)
+        return joined
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(f"_saved_{name}" for name in self.saved)]

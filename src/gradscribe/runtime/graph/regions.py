@@ -51,12 +51,9 @@ class AsStridedBackward0(Node):
         return [whole]
 
     def _recorded(self, cotangent: Tensor) -> Tensor:
-        from gradscribe.runtime.functions.shaping import reshape
-        from gradscribe.runtime.functions.slices import index_add
-
         whole = wrap(np.zeros(self.shape, self.dtype).reshape(-1))
         places = wrap(positions(self.shape, self.steps).reshape(-1))
-        return reshape(index_add(whole, 0, places, reshape(cotangent, -1)), self.shape)
+        return whole.index_add(0, places, cotangent.reshape(-1)).reshape(self.shape)
 
 
 class RearrangedBackward(Node):

@@ -414,15 +414,12 @@ def _value_edge(value: Any, region: Any) -> Edge | None:
         return None
     if not isinstance(value, Tensor) or not value.requires_grad:
         return NO_EDGE
-    from gradscribe.runtime.functions import common as functions
-    from gradscribe.runtime.functions import shaping
-
     region = as_array(region)
     extra = value.array.ndim - region.ndim
     if extra > 0:
-        value = shaping.reshape(value, value.array.shape[extra:])
+        value = value.reshape(value.array.shape[extra:])
     if value.array.shape != region.shape:
-        value = shaping.broadcast_to(value, region.shape)
+        value = value.broadcast_to(region.shape)
     if value.array.dtype != region.dtype:
-        value = functions.to_dtype(value, region.dtype)
+        value = value.to(region.dtype)
     return edge_of(value)

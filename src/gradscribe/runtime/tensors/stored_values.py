@@ -62,12 +62,10 @@ def does_not_fit(region: Any, value: Any, at_arrays: bool) -> Exception:
 
 def _cannot_be_expanded(value: Array, shape: tuple[int, ...]) -> Exception:
     """The error of `expand` for a value, whose first axes of length one do not count."""
-    from gradscribe.runtime.functions.shaping import expand
-
     while value.ndim > 1 and value.shape[0] == 1:
         value = value[0]
     try:
-        expand(wrap(value), shape)
+        wrap(value).expand(shape)
     except RuntimeError as error:
         return error
     return RuntimeError(f"shape mismatch: {list(value.shape)} does not fit {list(shape)}")

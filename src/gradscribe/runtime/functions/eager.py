@@ -27,12 +27,19 @@ from gradscribe.runtime.functions.eager_operation import unwarned
 from gradscribe.runtime.functions.floating_point_errors import silent
 from gradscribe.runtime.functions.of_result import OfResult, derivatives_of_result
 from gradscribe.runtime.functions.operand_checks import check_operands
+from gradscribe.runtime.functions.recorded_composites import backward_of
 from gradscribe.runtime.graph.compiled_node import CompiledNode, compiled_node_class
 from gradscribe.runtime.graph.drawing import States
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.inference import SAVED, Untracked, all_inference, is_inference
 from gradscribe.runtime.graph.joined import is_join, join
-from gradscribe.runtime.graph.kernel import AdjointByOperations, Derivatives, Kernel, signature
+from gradscribe.runtime.graph.kernel import (
+    AdjointByOperations,
+    Derivatives,
+    Kernel,
+    Point,
+    signature,
+)
 from gradscribe.runtime.graph.modes import (
     MODES,
     call_name,
@@ -242,10 +249,22 @@ def _told(operation: Operation, operands: Sequence[Any]) -> tuple[int, ...]:
 def _by_operations(
     operation: Operation, static: tuple[Any, ...], derivatives: Derivatives
 ) -> AdjointByOperations | None:
-    from gradscribe.runtime.functions.recorded_composites import backward_of
-
     own = backward_of(operation, static) if isinstance(derivatives, OfResult) else None
-    return own or derivatives.by_operations
+    return derivatives.by_operations if own is None else BackwardOfResult(own, static)
+
+
+class BackwardOfResult:
+    """A backward that reads the cotangent and the result alone."""
+
+    reads: frozenset[int] = frozenset()
+    reads_result = True
+
+    def __init__(self, operation: Operation, static: tuple[Any, ...]) -> None:
+        self._operation = operation
+        self._static = static
+
+    def gradients(self, point: Point, cotangents: Sequence[Any]) -> list[Any]:
+        return [apply(self._operation, (cotangents[0], point.result()), self._static)]
 
 
 def _unread(kernel: Kernel, record: Any, leaves: Sequence[Any], out: Any) -> Collection[int]:
@@ -306,6 +325,13 @@ def apply_as_view(operation: Operation, input: Tensor, static: tuple[Any, ...] =
         result.array = operation.call((input.array,), static)
         mark_view(result, operation, (input,), static)
     return result
+
+
+def part(tensor: Tensor, step: Step) -> Tensor:
+    """The view that a step leads to, recorded."""
+    if not step.operands:
+        return apply_as_view(step.operation, tensor, step.static)
+    return apply(step.operation, [tensor, *step.operands], step.static)
 
 
 def compiled_kernel(

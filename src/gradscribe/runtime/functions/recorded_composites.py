@@ -6,34 +6,19 @@ that PyTorch users know. The formulas are the parts' derivatives in terms of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from gradscribe.runtime.functions import composites, of_result
-from gradscribe.runtime.functions.eager import Operation, apply
-from gradscribe.runtime.graph.kernel import Point
+from gradscribe.runtime.functions.eager_operation import Operation
 
 
-class BackwardOfResult:
-    """A backward that reads the cotangent and the result alone."""
-
-    reads: frozenset[int] = frozenset()
-    reads_result = True
-
-    def __init__(self, operation: Operation, static: tuple[Any, ...]) -> None:
-        self._operation = operation
-        self._static = static
-
-    def gradients(self, point: Point, cotangents: Sequence[Any]) -> list[Any]:
-        return [apply(self._operation, (cotangents[0], point.result()), self._static)]
-
-
-def backward_of(operation: Operation, static: tuple[Any, ...]) -> BackwardOfResult | None:
-    """The backward of a call of an operation, if it has one here."""
+def backward_of(operation: Operation, static: tuple[Any, ...]) -> Operation | None:
+    """The backward of a call of an operation, of its cotangent and its result, if there is one."""
     own = _BACKWARDS.get(operation.callee)
     if own is None or own.parameters != operation.parameters[: len(static)]:
         return None
-    return BackwardOfResult(own, static)
+    return own
 
 
 _BACKWARDS: dict[Callable[..., Any], Operation] = {

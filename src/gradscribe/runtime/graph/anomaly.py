@@ -11,7 +11,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -20,7 +20,7 @@ import numpy as np
 from gradscribe.runtime.graph.function_context import hidden
 from gradscribe.runtime.graph.modes import Mode, enter, is_on, leave
 from gradscribe.runtime.graph.nan_search import culprit, has_nan
-from gradscribe.runtime.graph.node import Node
+from gradscribe.runtime.graph.node import AccumulateGrad, Edge, Node
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 _NOT_OF_USERS = _PACKAGE + os.sep, np.__path__[0] + os.sep
@@ -173,3 +173,28 @@ def _culprit(node: Node, cotangents: list[Any]) -> str:
     except RuntimeError:  # what it has kept is freed, or was changed
         return ""
     return "" if run is None else culprit(*run)
+
+
+_HINT_IN_ANOMALY_MODE = (
+    " Hint: the backtrace further above shows the operation that failed to compute its gradient. "
+    "The variable in question was changed in there or anywhere later. Good luck!"
+)
+_HINT = (
+    " Hint: enable anomaly detection to find the operation that failed to compute its gradient, "
+    "with gs.autograd.set_detect_anomaly(True)."
+)
+
+
+def modified_in_place(
+    type_name: str, shape: Iterable[int], producer: Edge, found: int, expected: int
+) -> RuntimeError:
+    """The error for a saved value that was changed after it had been saved."""
+    hint = _HINT_IN_ANOMALY_MODE if is_anomaly_enabled() else _HINT
+    node, index = producer
+    is_leaf = node is None or isinstance(node, AccumulateGrad)
+    source = "" if node is None or is_leaf else f", which is output {index} of {node.name()},"
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        f"operation: [{type_name} [{', '.join(map(str, shape))}]]{source} is at version {found}; "
+        f"expected version {expected} instead.{hint}"
+    )

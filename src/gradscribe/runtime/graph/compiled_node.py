@@ -12,7 +12,8 @@ import numpy as np
 
 from gradscribe.ir.generators import RandomGenerator
 from gradscribe.runtime.graph.drawing import States, drawn_again
-from gradscribe.runtime.graph.operation import Freed, OperationNode
+from gradscribe.runtime.graph.kept_call import Freed
+from gradscribe.runtime.graph.operation import OperationNode
 from gradscribe.runtime.graph.saved import unpacked
 from gradscribe.runtime.graph.trace import Graph, traced
 

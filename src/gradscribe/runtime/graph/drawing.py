@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gradscribe.ir.core import Method
+from gradscribe.ir.core import Method, Operation
 from gradscribe.ir.generators import RandomGenerator, made_by
-
-if TYPE_CHECKING:
-    from gradscribe.ir.core import Operation
+from gradscribe.runtime.tensors.randomness import Generator, default_generator, source
 
 
 class Drawing:
@@ -21,8 +19,6 @@ class Drawing:
     """
 
     def __init__(self, effects: Sequence[Operation]) -> None:
-        from gradscribe.runtime.tensors.randomness import default_generator, source
-
         named = [
             value
             for effect in effects
@@ -45,8 +41,6 @@ class Drawing:
 
     def states(self, leaves: Sequence[Any]) -> States:
         """What the generators are before a call with these leaves."""
-        from gradscribe.runtime.tensors.randomness import Generator
-
         found = [*self._named, *leaves]
         given = (g.numpy if isinstance(g, Generator) else g for g in found)
         reached = {id(g): g for g in given if isinstance(g, RandomGenerator)}

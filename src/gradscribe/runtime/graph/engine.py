@@ -27,15 +27,14 @@ import numpy as np
 
 from gradscribe.runtime.functions.floating_point_errors import silent
 from gradscribe.runtime.graph import anomaly
-from gradscribe.runtime.graph.accumulating import accumulate
 from gradscribe.runtime.graph.grad_mode import enter_mode, leave_mode
 from gradscribe.runtime.graph.hooks import WATCHED, HookTable, checked_results, run_hooks
 from gradscribe.runtime.graph.in_thread import in_thread
 from gradscribe.runtime.graph.modes import MODES, any_needs_tensors, tell_finished_gradient, timed
 from gradscribe.runtime.graph.node import AccumulateGrad, Edge, Node, NodeState
-from gradscribe.runtime.tensors.tensor import Tensor, wrap
+from gradscribe.runtime.graph.variable import Variable, is_shown, shown
 
-Root = tuple[Edge, Tensor]
+Root = tuple[Edge, Variable]
 Sink = Callable[[Any], None]
 Sinks = dict[Node, list[tuple[int, Sink]]]
 
@@ -298,31 +297,31 @@ class Run:
         for index, retained in state.retained.items():
             tensor = retained()
             if tensor is not None and cotangents[index] is not None:
-                accumulate(tensor, _own(self._final(cotangents[index])))
+                tensor._accumulate(_own(self._final(cotangents[index])))
         return cotangents
 
     def _hooked(self, hooks: HookTable, cotangent: Any) -> Any:
-        return self._hidden(run_hooks(hooks, _shown(cotangent))) if hooks else cotangent
+        return self._hidden(run_hooks(hooks, shown(cotangent))) if hooks else cotangent
 
     def _after_prehooks(self, prehooks: HookTable, cotangents: list[Any]) -> list[Any]:
         """The cotangents after the hooks that the node has before it is run."""
-        shown = tuple(map(_shown, cotangents))
+        seen = tuple(map(shown, cotangents))
         for hook in tuple(prehooks.values()):
-            changed = hook(shown)
+            changed = hook(seen)
             if changed is not None:
-                shown = checked_results(hook, changed, shown)
-        return [self._hidden(item) for item in shown]
+                seen = checked_results(hook, changed, seen)
+        return [self._hidden(item) for item in seen]
 
     def _after_hooks(
         self, node: Node, hooks: HookTable, results: Sequence[Any], cotangents: list[Any]
     ) -> Sequence[Any]:
         """The node's results after its hooks, which see one for each input."""
-        shown = tuple(map(_shown, node.arranged_by_input(results)))
+        seen = tuple(map(shown, node.arranged_by_input(results)))
         for hook in tuple(hooks.values()):
-            changed = hook(shown, tuple(map(_shown, cotangents)))
+            changed = hook(seen, tuple(map(shown, cotangents)))
             if changed is not None:
-                shown = checked_results(hook, changed, shown)
-        return [self._hidden(item) for item in node.arranged_by_edge(shown)]
+                seen = checked_results(hook, changed, seen)
+        return [self._hidden(item) for item in node.arranged_by_edge(seen)]
 
     def _hidden(self, shown: Any) -> Any:
         """What flows between nodes, for a Tensor that a hook has seen."""
@@ -333,13 +332,6 @@ def _any(cotangents: Sequence[Any]) -> bool:
     return any(cotangent is not None for cotangent in cotangents)
 
 
-def _shown(cotangent: Any) -> Any:
-    """A cotangent as a Tensor, for a hook."""
-    if cotangent is None or isinstance(cotangent, Tensor):
-        return cotangent
-    return wrap(np.asarray(cotangent))
-
-
 def _is_hooked(node: AccumulateGrad) -> bool:
     """Whether hooks have seen, and may hold, the gradient that comes to a leaf."""
     leaf, state = node.variable._leaf, node.own_hooks
@@ -348,7 +340,7 @@ def _is_hooked(node: AccumulateGrad) -> bool:
 
 def _own(cotangent: Any) -> Any:
     """A copy; Tensors are copied where they are accumulated."""
-    return cotangent if isinstance(cotangent, Tensor) else np.array(cotangent)
+    return cotangent if is_shown(cotangent) else np.array(cotangent)
 
 
 def reached_from(roots: Iterable[Node]) -> set[Node]:

@@ -9,15 +9,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from gradscribe.runtime.graph.hooks import Hook, RemovableHandle
-
-if TYPE_CHECKING:
-    from gradscribe.runtime.graph.function import Function
-    from gradscribe.runtime.graph.function_node import FunctionNode, Saved
-    from gradscribe.runtime.graph.node import Edge, Metadata
-    from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.runtime.graph.hooks import Hook
 
 
 class FunctionCtx:
@@ -25,23 +19,23 @@ class FunctionCtx:
 
     __slots__ = ("__dict__", "__weakref__", "_node")
 
-    _forward_cls: ClassVar[type[Function]]
+    _forward_cls: ClassVar[type[Any]]
 
     # --- what forward and backward may call -----------------------------------------------
 
-    def save_for_backward(self, *tensors: Tensor | None) -> None:
+    def save_for_backward(self, *tensors: Any) -> None:
         """Keep these inputs, outputs or intermediate Tensors for `backward`."""
         node_of(self).to_save = tensors
 
-    def save_for_forward(self, *tensors: Tensor | None) -> None:
+    def save_for_forward(self, *tensors: Any) -> None:
         """Keep these inputs or outputs for `jvp`."""
         node_of(self).for_forward = tensors
 
-    def mark_dirty(self, *tensors: Tensor) -> None:
+    def mark_dirty(self, *tensors: Any) -> None:
         """Tell that `forward` changed these inputs in place; they must be among the outputs."""
         node_of(self).dirty = tensors
 
-    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+    def mark_non_differentiable(self, *tensors: Any) -> None:
         """Tell that these outputs have no derivative."""
         node_of(self).non_differentiable = tensors
 
@@ -59,7 +53,7 @@ class FunctionCtx:
         node_of(self).needs_input_grad = value
 
     @property
-    def _materialize_non_diff_grads(self) -> bool:
+    def _materialize_non_diff_grads(self) -> Any:
         return node_of(self).materialize_non_diff_grads
 
     @_materialize_non_diff_grads.setter
@@ -67,12 +61,12 @@ class FunctionCtx:
         node_of(self).materialize_non_diff_grads = value
 
     @property
-    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+    def saved_tensors(self) -> Any:
         """What `save_for_backward` kept; in `jvp`, what `save_for_forward` kept."""
         return node_of(self).saved_tensors()
 
     @property
-    def saved_variables(self) -> tuple[Tensor | None, ...]:
+    def saved_variables(self) -> Any:
         """Legacy: `saved_tensors`."""
         warnings.warn(
             "'saved_variables' is deprecated; use 'saved_tensors'",
@@ -82,7 +76,7 @@ class FunctionCtx:
         return self.saved_tensors
 
     @property
-    def _raw_saved_tensors(self) -> tuple[Saved, ...]:
+    def _raw_saved_tensors(self) -> Any:
         """What was kept, each with `register_hooks`."""
         return node_of(self).raw_saved_tensors()
 
@@ -93,7 +87,7 @@ class FunctionCtx:
         return type(self).__name__
 
     @property
-    def next_functions(self) -> tuple[Edge, ...]:
+    def next_functions(self) -> Any:
         """For each Tensor that went in: its node (None: needs no gradient) and output number."""
         return node_of(self).next_functions
 
@@ -102,37 +96,37 @@ class FunctionCtx:
         return True
 
     @property
-    def metadata(self) -> dict[Any, Any]:
+    def metadata(self) -> Any:
         """A dictionary for the user's own notes."""
         return node_of(self).metadata
 
     @property
-    def _input_metadata(self) -> list[Metadata | None]:
+    def _input_metadata(self) -> Any:
         return node_of(self)._input_metadata
 
-    def _sequence_nr(self) -> int:
+    def _sequence_nr(self) -> Any:
         return node_of(self)._sequence_nr()
 
     def _set_sequence_nr(self, sequence_nr: int) -> None:
         node_of(self)._set_sequence_nr(sequence_nr)
 
-    def register_hook(self, hook: Hook) -> RemovableHandle:
+    def register_hook(self, hook: Hook) -> Any:
         """Call `hook(grad_inputs, grad_outputs)` after the node has run; it may return new
         grad_inputs."""
         return node_of(self).register_hook(hook)
 
-    def register_prehook(self, hook: Hook) -> RemovableHandle:
+    def register_prehook(self, hook: Hook) -> Any:
         """Call `hook(grad_outputs)` before the node runs; it may return new grad_outputs."""
         return node_of(self).register_prehook(hook)
 
-    def _register_hook_dict(self, tensor: Tensor) -> None:
+    def _register_hook_dict(self, tensor: Any) -> None:
         node_of(self)._register_hook_dict(tensor)
 
-    def apply(self, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
+    def apply(self, *gradients: Any) -> Any:
         """The user's `backward` on these gradients; its results as a tuple."""
         return node_of(self).apply(*gradients)
 
-    def __call__(self, *gradients: Tensor | None) -> Any:
+    def __call__(self, *gradients: Any) -> Any:
         """Run this node alone: gradients of its outputs in, gradients of its inputs out."""
         return node_of(self)(*gradients)
 
@@ -141,13 +135,13 @@ class FunctionCtx:
 
 
 _slot: Any = FunctionCtx.__dict__["_node"]
-node_of: Callable[[FunctionCtx], FunctionNode] = _slot.__get__
+node_of: Callable[[FunctionCtx], Any] = _slot.__get__
 """The node of a `ctx`: in a slot without a name, so that users may set any attribute."""
-_set_node: Callable[[FunctionCtx, FunctionNode], None] = _slot.__set__
+_set_node: Callable[[FunctionCtx, Any], None] = _slot.__set__
 type.__delattr__(FunctionCtx, "_node")
 
 
-def context_of(node: FunctionNode, attributes: dict[str, Any]) -> FunctionCtx:
+def context_of(node: Any, attributes: dict[str, Any]) -> FunctionCtx:
     """A `ctx` for a node, with these attributes."""
     context: FunctionCtx = object.__new__(node.function._backward_cls)
     _set_node(context, node)

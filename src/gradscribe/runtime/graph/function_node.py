@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import ref
 
 import numpy as np
 
 from gradscribe.errors import RuleError
 from gradscribe.ir.places import place_of
+from gradscribe.runtime.graph.anomaly import modified_in_place
 from gradscribe.runtime.graph.function_context import FunctionCtx, context_of
 from gradscribe.runtime.graph.grad_mode import enter_mode, leave_mode
 from gradscribe.runtime.graph.gradients import wanted_dtype
@@ -23,15 +24,11 @@ from gradscribe.runtime.graph.node import (
     AccumulateGrad,
     Edge,
     Node,
-    modified_in_place,
     next_sequence,
 )
 from gradscribe.runtime.graph.saved import HOOKS_ARE_SET, NONE_IS_SAVED, Packed, checked_hooks
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap, wrap_at, wrap_result
-
-if TYPE_CHECKING:
-    from gradscribe.runtime.graph.function import Function
 
 Metadata = tuple[tuple[int, ...], dtypes.Dtype]
 
@@ -138,7 +135,7 @@ class FunctionNode(Node):
     takes_undefined = True
     needs_input_grad: Any
 
-    def __init__(self, function: type[Function], inputs: Sequence[Any]) -> None:
+    def __init__(self, function: type[Any], inputs: Sequence[Any]) -> None:
         self.own_hooks = None
         self.sequence_nr = next_sequence()
         self.next_edges: list[Edge] = []
@@ -165,7 +162,8 @@ class FunctionNode(Node):
 
     @property
     def _rule(self) -> Callable[..., Any]:
-        return self.function._backward_rule()
+        rule: Callable[..., Any] = self.function._backward_rule()
+        return rule
 
     @property
     def public(self) -> FunctionCtx:
@@ -177,7 +175,7 @@ class FunctionNode(Node):
         return context
 
     def name(self) -> str:
-        return self.function._backward_cls.__name__
+        return str(self.function._backward_cls.__name__)
 
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """What `save_for_backward` kept; in `jvp`, what `save_for_forward` kept."""

@@ -16,7 +16,7 @@ from gradscribe.runtime.graph.function_node import FunctionNode, Saved
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.node import NO_EDGE
 from gradscribe.runtime.tensors.inplace import overwrite
-from gradscribe.runtime.tensors.tensor import Tensor, edge_of, move, wrap
+from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap
 from gradscribe.runtime.tensors.views import CUSTOM, MULTIPLE, View
 
 
@@ -191,7 +191,7 @@ def _take_place(output: Tensor, node: FunctionNode, index: int) -> None:
     """Make an input that was changed in place the output of the node, as after any other change
     in place: of a view, the base is rewritten."""
     if output._view_of is None:
-        move(output, node, index)
+        output._move(node, index)
     else:
         overwrite(output, (node, index))
 

@@ -8,10 +8,6 @@ from typing import TYPE_CHECKING, Any
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.array_methods import Array
 
-if TYPE_CHECKING:
-    from gradscribe.runtime.graph.node import Node
-    from gradscribe.runtime.tensors.tensor import LeafState, Tensor
-
 OWN = "the dtype of the leaf"
 """What `grad_dtype` of a leaf is until it is set."""
 
@@ -22,9 +18,9 @@ class GradientAttributes:
     __slots__ = ("_grad",)
 
     array: Array
-    _node: Node | None
-    _grad: Tensor | None
-    _leaf: LeafState | None
+    _node: Any
+    _grad: Any
+    _leaf: Any
 
     if TYPE_CHECKING:
 
@@ -34,17 +30,17 @@ class GradientAttributes:
         @property
         def retains_grad(self) -> bool: ...
 
-        def _leaf_state(self) -> LeafState: ...
+        def _leaf_state(self) -> Any: ...
 
     @property
-    def grad(self) -> Tensor | None:
+    def grad(self) -> Any:
         """The gradient that `backward` has accumulated here; None before."""
         if self._grad is None and self._node is not None and not self.retains_grad:
             warnings.warn(_GRAD_OF_NON_LEAF, stacklevel=2)
         return self._grad
 
     @grad.setter
-    def grad(self, gradient: Tensor | None) -> None:
+    def grad(self, gradient: Any) -> None:
         if gradient is not None:
             _check_gradient(self, gradient)
         self._grad = gradient

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradscribe.runtime.graph.anomaly import modified_in_place
 from gradscribe.runtime.graph.kernel import Kernel, as_array, converter, signature
 from gradscribe.runtime.graph.modes import MODES, tell_recorded
 from gradscribe.runtime.graph.node import (
@@ -28,7 +29,6 @@ from gradscribe.runtime.graph.node import (
     NO_EDGE,
     Edge,
     Node,
-    modified_in_place,
     next_sequence,
 )
 from gradscribe.runtime.graph.point import Point, converted, edge_to

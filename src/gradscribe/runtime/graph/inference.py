@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextvars import Token
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from gradscribe.runtime.functions.eager_operation import Operation
 from gradscribe.runtime.graph.grad_mode import INFERENCE, GradMode, enter_mode, leave_mode
 from gradscribe.runtime.graph.modes import Mode, enter, leave
-
-if TYPE_CHECKING:
-    from gradscribe.runtime.functions.eager import Operation
-    from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.runtime.graph.variable import Variable
 
 # fmt: off
 __all__ = [
@@ -50,18 +48,18 @@ def is_inference_mode_enabled() -> bool:
     return INFERENCE.get() is not None
 
 
-def is_inference(tensor: Tensor) -> bool:
+def is_inference(tensor: Variable) -> bool:
     """Whether a Tensor was made in inference mode."""
     return type(tensor._counter) is Untracked
 
 
-def refuse_store(tensor: Tensor) -> None:
+def refuse_store(tensor: Variable) -> None:
     """Raise the error for a store into an inference Tensor outside of the mode."""
     if is_inference(tensor) and INFERENCE.get() is None:
         raise RuntimeError(_STORED)
 
 
-def refuse_requiring(tensor: Tensor) -> None:
+def refuse_requiring(tensor: Variable) -> None:
     """Raise the error for `requires_grad` on an inference Tensor outside of the mode."""
     if is_inference(tensor) and INFERENCE.get() is None:
         raise RuntimeError(_REQUIRED)
@@ -77,15 +75,15 @@ class _Marking(Mode):
     """Makes inference Tensors of all that is made in the mode; one for all threads."""
 
     def finished(
-        self, operation: Operation, operands: Sequence[Any], static: tuple[Any, ...], out: Tensor
+        self, operation: Operation, operands: Sequence[Any], static: tuple[Any, ...], out: Variable
     ) -> None:
         if out._view_of is None:
             self.made(out)
 
-    def made(self, tensor: Tensor) -> None:
+    def made(self, tensor: Variable) -> None:
         if INFERENCE.get() is not None and tensor._node is None:
             tensor._counter = Untracked([0])
-            tensor._needs_grad = REQUIRED if tensor._needs_grad else None  # type: ignore[assignment]
+            tensor._needs_grad = REQUIRED if tensor._needs_grad else None
 
 
 _MARKING = _Marking()

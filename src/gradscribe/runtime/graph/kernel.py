@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from gradscribe.runtime.functions.eager_operation import Operation
+from gradscribe.runtime.graph.drawing import Drawing
+
 if TYPE_CHECKING:
     from gradscribe.codegen import Stepwise
-    from gradscribe.runtime.functions.eager import Operation
-    from gradscribe.runtime.graph.drawing import Drawing
-    from gradscribe.runtime.graph.operation import OperationNode
 
 Convert = Callable[[Any], Any]
 
@@ -201,7 +201,7 @@ class Kernel:
         self,
         derivatives: Derivatives,
         stem: str,
-        node_class: type[OperationNode],
+        node_class: type[Any],
         inputs: tuple[int, ...],
         arity: int,
         constants: tuple[Any, ...] = (),

@@ -14,16 +14,15 @@ import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
-if TYPE_CHECKING:
-    from gradscribe.runtime.functions.eager import Operation
-    from gradscribe.runtime.graph.node import Node
-    from gradscribe.runtime.graph.operation import OperationNode
-    from gradscribe.runtime.tensors.tensor import Tensor
-
+from gradscribe.runtime.functions.eager_operation import Operation
 
 Call = Callable[[Sequence[Any]], Sequence[Any]]
+
+Tensor: TypeAlias = Any
+Node: TypeAlias = Any
+"""Of which modes know more than what tells them."""
 
 
 class Mode:
@@ -79,7 +78,7 @@ class Mode:
     ) -> None:
         """A node has given these results in a backward that is recorded."""
 
-    def recalled(self, node: OperationNode, position: int | None, tensor: Tensor) -> None:
+    def recalled(self, node: Node, position: int | None, tensor: Tensor) -> None:
         """For a backward that is recorded, a node brings back what it kept: the operand at a
         position, or (None) its result."""
 
@@ -234,7 +233,7 @@ def tell_differentiated(
         mode.differentiated(node, cotangents, results)
 
 
-def tell_recalled(node: OperationNode, position: int | None, tensor: Tensor) -> None:
+def tell_recalled(node: Node, position: int | None, tensor: Tensor) -> None:
     """Tell all modes of what a node brings back."""
     for mode in modes_here():
         mode.recalled(node, position, tensor)

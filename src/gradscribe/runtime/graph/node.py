@@ -13,7 +13,7 @@ engine relies on it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
@@ -27,6 +27,7 @@ from gradscribe.runtime.graph.hooks import (
     RemovableHandle,
     require_nothing,
 )
+from gradscribe.runtime.graph.variable import Variable, is_shown, shown
 from gradscribe.runtime.tensors.dtypes import CPU, PublicDtype
 from gradscribe.runtime.tensors.size import Size
 from gradscribe.tracebacks import shortened
@@ -34,7 +35,6 @@ from gradscribe.tracebacks import shortened
 if TYPE_CHECKING:
     from gradscribe.codegen import Stepwise
     from gradscribe.runtime.graph.trace import Graph
-    from gradscribe.runtime.tensors.tensor import Tensor
 
 Edge = tuple["Node | None", int]
 NO_EDGE: Edge = (None, 0)
@@ -71,7 +71,7 @@ class NodeState:
         self.prehooks: HookTable = {}
         self.hooks: HookTable = {}
         self.tensor_hooks: dict[int, HookTable] = {}
-        self.retained: dict[int, ref[Tensor]] = {}
+        self.retained: dict[int, ref[Any]] = {}
 
 
 class Node:
@@ -195,7 +195,7 @@ class Node:
         """Call `hook(grad_outputs)` before the node runs; it may return new grad_outputs."""
         return RemovableHandle(self.own_state().prehooks, hook)
 
-    def _register_hook_dict(self, tensor: Tensor) -> None:
+    def _register_hook_dict(self, tensor: Variable) -> None:
         """Take the hooks that are registered with a Tensor, an output, for those of that output."""
         if not hasattr(tensor, "_backward_hooks"):
             raise TypeError("_register_hook_dict expected a variable")
@@ -206,21 +206,19 @@ class Node:
         return self.own_state().tensor_hooks.setdefault(index, {})
 
     @shortened
-    def __call__(self, *gradients: Tensor | None) -> Any:
+    def __call__(self, *gradients: Any) -> Any:
         """Run this node alone: gradients of its outputs in, gradients of its inputs out."""
         results = self.apply(*gradients)
         return results[0] if len(results) == 1 else results
 
-    def apply(self, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
+    def apply(self, *gradients: Any) -> tuple[Any, ...]:
         """`backward` on Tensors, recorded if the grad mode says so."""
-        from gradscribe.runtime.tensors.tensor import Tensor, wrap
-
         if len(gradients) != self.cotangent_count:
             raise TypeError(
                 f"expected {self.cotangent_count} arguments, got {len(gradients)} instead"
             )
         for position, gradient in enumerate(gradients):
-            if gradient is not None and not isinstance(gradient, Tensor):
+            if gradient is not None and not is_shown(gradient):
                 raise TypeError(f"argument {position} is not a Variable")
         if all(gradient is None for gradient in gradients):
             return (None,) * len(self.input_edges())
@@ -228,7 +226,7 @@ class Node:
             return tuple(self.arranged_by_input(self.backward(list(gradients), True)))
         arrays = [None if gradient is None else gradient.array for gradient in gradients]
         results = self.arranged_by_input(self.backward(arrays, False))
-        return tuple(None if r is None else wrap(np.asarray(r)) for r in results)
+        return tuple(map(shown, results))
 
     def __dir__(self) -> list[str]:
         """What PyTorch shows of a node."""
@@ -262,14 +260,12 @@ class AccumulateGrad(Node):
     __slots__ = ("variable",)
     __module__ = "builtins"  # as the classes of nodes print in PyTorch: <class 'AccumulateGrad'>
 
-    variable: Tensor
+    variable: Any
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
-        from gradscribe.runtime.graph.accumulating import accumulate
-
         (gradient,) = cotangents
         if gradient is not None and self.variable._needs_grad:
-            accumulate(self.variable, gradient)
+            self.variable._accumulate(gradient)
             leaf = self.variable._leaf
             if leaf is not None and leaf.post_accumulate:
                 for hook in tuple(leaf.post_accumulate.values()):
@@ -294,10 +290,11 @@ class AccumulateGrad(Node):
         return "torch::autograd::AccumulateGrad"
 
     def tensor_hooks(self, index: int) -> HookTable:
-        return self.variable._leaf_state().hooks
+        hooks: HookTable = self.variable._leaf_state().hooks
+        return hooks
 
 
-def new_accumulator(leaf: Tensor) -> AccumulateGrad:
+def new_accumulator(leaf: Variable) -> AccumulateGrad:
     """The end of the graph at a leaf."""
     accumulator = _new(AccumulateGrad)
     accumulator.variable = leaf
@@ -316,29 +313,3 @@ FREED_GRAPH = (
     "call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
     "through the graph a second time or if you need to access saved tensors after calling backward."
 )
-
-_HINT_IN_ANOMALY_MODE = (
-    " Hint: the backtrace further above shows the operation that failed to compute its gradient. "
-    "The variable in question was changed in there or anywhere later. Good luck!"
-)
-_HINT = (
-    " Hint: enable anomaly detection to find the operation that failed to compute its gradient, "
-    "with gs.autograd.set_detect_anomaly(True)."
-)
-
-
-def modified_in_place(
-    type_name: str, shape: Iterable[int], producer: Edge, found: int, expected: int
-) -> RuntimeError:
-    """The error for a saved value that was changed after it had been saved."""
-    from gradscribe.runtime.graph.anomaly import is_anomaly_enabled
-
-    hint = _HINT_IN_ANOMALY_MODE if is_anomaly_enabled() else _HINT
-    node, index = producer
-    is_leaf = node is None or isinstance(node, AccumulateGrad)
-    source = "" if node is None or is_leaf else f", which is output {index} of {node.name()},"
-    return RuntimeError(
-        "one of the variables needed for gradient computation has been modified by an inplace "
-        f"operation: [{type_name} [{', '.join(map(str, shape))}]]{source} is at version {found}; "
-        f"expected version {expected} instead.{hint}"
-    )

@@ -17,21 +17,23 @@ import numpy as np
 from gradscribe.errors import NoDerivativeError
 from gradscribe.runtime.graph.derivative_node import derivative, recorded
 from gradscribe.runtime.graph.higher_node import HigherNode
+from gradscribe.runtime.graph.kept_call import FREED, Freed, KeptCall
 from gradscribe.runtime.graph.kernel import Derivatives as Derivatives
 from gradscribe.runtime.graph.kernel import Kernel as Kernel
-from gradscribe.runtime.graph.kernel import signature
 from gradscribe.runtime.graph.modes import MODES, tell_differentiated
 from gradscribe.runtime.graph.node import (
     FREED_GRAPH,
-    NO_EDGE,
-    Edge,
-    Node,
-    modified_in_place,
-    next_sequence,
 )
 from gradscribe.runtime.graph.point import Point, converted
+from gradscribe.runtime.graph.recorded_backward import recorded_gradients
 from gradscribe.runtime.graph.saved import Known, PackedRecord, Packing, stand_in, unpacked
-from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.graph.saved_values import (
+    SavedTensor,
+    placed,
+    placed_result,
+    saved_attributes,
+    saved_value,
+)
 
 if TYPE_CHECKING:
     from gradscribe.codegen import Stepwise
@@ -44,61 +46,18 @@ def node_class(name: str, count: int = 1) -> type[OperationNode]:
     return type(name, (OperationNode,), own)
 
 
-class Freed:
-    """In place of a record that has been freed. A record may be kept in another form (as this
-    one, or packed); `get` gives it back."""
-
-    def get(self, known: Known) -> Any:
-        raise RuntimeError(FREED_GRAPH)
-
-
-FREED = Freed()
 _FROM_OPERANDS = {"Div", "Fmax", "Fmin", "Logaddexp", "Sinc", "Softplus"}
 """Operations whose derivative PyTorch computes of the operands alone, and this package of the
 result, too."""
 _KEPT = (Freed, PackedRecord)
 
 
-class OperationNode(Node):
-    """The node of one call of an eager operation or of a compiled function.
+class OperationNode(KeptCall):
+    """The node of one call of an eager operation or of a compiled function."""
 
-    leaves: the input arrays and numbers, as far as higher derivatives need them.
-    counters, expected: for each leaf, then each output: its version counter (None: it is no
-        Tensor), and what the version was.
-    shapes: shape and dtype of each of the kernel's outputs.
-    """
-
-    __slots__ = ("counters", "expected", "kernel", "leaves", "record", "shapes")
+    __slots__ = ()
 
     returns_fresh = only_reads = True
-
-    def __init__(
-        self,
-        kernel: Kernel,
-        edges: Sequence[Edge],
-        leaves: Sequence[Any],
-        record: Any,
-        counters: Sequence[list[int] | None],
-        expected: Sequence[int],
-        shapes: Sequence[Any],
-    ) -> None:
-        self.kernel = kernel
-        self.next_edges = edges
-        self.leaves: Sequence[Any] = leaves
-        self.record = record
-        self.counters = counters
-        self.expected = expected
-        self.shapes = shapes
-        self.sequence_nr = next_sequence()
-        self.own_hooks = None
-
-    @property
-    def output_types(self) -> Sequence[Any]:
-        return self.shapes
-
-    def input_edges(self) -> Sequence[Edge]:
-        active = dict(zip(self.kernel.active, self.next_edges, strict=True))
-        return tuple(active.get(position, NO_EDGE) for position in self.kernel.inputs)
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         try:
@@ -170,8 +129,6 @@ class OperationNode(Node):
 
     def _backward_by_operations(self, cotangents: Sequence[Any]) -> Sequence[Any]:
         """The backward as operations on Tensors."""
-        from gradscribe.runtime.graph.recorded_backward import recorded_gradients
-
         if isinstance(self.record, Freed):
             raise RuntimeError(FREED_GRAPH)
         return recorded_gradients(self, cotangents)
@@ -193,45 +150,12 @@ class OperationNode(Node):
             tell_differentiated(self, cotangents, found)
         return found
 
-    def point(self, leaves: Sequence[Any]) -> Point:
-        """What the function was called with. leaves: those that it keeps, unpacked."""
-        arity = len(leaves)
-        edges = dict(zip(self.kernel.active, self.next_edges, strict=True))
-        return Point(
-            leaves,
-            [edges.get(position, NO_EDGE) for position in range(arity)],
-            self.counters[:arity],
-            self.expected[:arity],
-        )
-
-    def check_versions(self, positions: Sequence[int]) -> None:
-        """Raise the error for a recorded value that was changed in place since the call."""
-        for position in positions:
-            counter = self.counters[position]
-            if counter is not None and counter[0] != self.expected[position]:
-                raise self._modified(position, counter[0])
-
-    def _modified(self, position: int, found: int) -> RuntimeError:
-        arity = len(self.leaves)
-        if position < arity:
-            active = dict(zip(self.kernel.active, self.next_edges, strict=True))
-            shape, dtype = signature(self.leaves[position])
-            producer = active.get(position, NO_EDGE)
-        else:
-            known = dict(zip(self.kernel.outputs, self.shapes, strict=True))
-            shape, dtype = known.get(position - arity, ((), None))
-            producer = (self, position - arity)
-        return modified_in_place(
-            dtypes.type_name(dtype), shape, producer, found, self.expected[position]
-        )
-
     def release(self) -> None:
         if self.kernel.records:
             self.record = FREED
             self.leaves = [None] * len(self.leaves)
 
     def as_saved(self, array: Any, position: int | None) -> Any:
-        from gradscribe.runtime.graph.saved_values import placed, placed_result
 
         return placed_result(self, array) if position is None else placed(self, position, array)
 
@@ -286,14 +210,11 @@ class OperationNode(Node):
         return [found.get(position) for position in self.kernel.active]
 
     def __dir__(self) -> list[str]:
-        from gradscribe.runtime.graph.saved_values import saved_attributes
 
         return [*super().__dir__(), *saved_attributes(self)]
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith(("_saved_", "_raw_saved_")):
-            from gradscribe.runtime.graph.saved_values import SavedTensor, saved_value
-
             find = SavedTensor.of if name.startswith("_raw") else saved_value
             return find(self, name.removeprefix("_raw").removeprefix("_saved_"))
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")

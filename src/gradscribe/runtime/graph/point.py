@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.runtime.graph.anomaly import modified_in_place
 from gradscribe.runtime.graph.kernel import Convert, signature
-from gradscribe.runtime.graph.node import NO_EDGE, Edge, modified_in_place
+from gradscribe.runtime.graph.node import NO_EDGE, Edge
 from gradscribe.runtime.graph.saved import unpacked
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.tensor import Tensor, edge_of

@@ -7,23 +7,21 @@ first reads it, and only then checked for changes in place.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from gradscribe.runtime.graph.kept_call import KeptCall
 from gradscribe.runtime.graph.modes import MODES, tell_recalled
 from gradscribe.runtime.graph.saved import Packed
 from gradscribe.runtime.graph.saved_values import recalled, recalled_result
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
-if TYPE_CHECKING:
-    from gradscribe.runtime.graph.operation import OperationNode
-
 
 class RecordedCall:
     """One recorded call of an operation, as the `kernel.Point` of a derivative."""
 
-    def __init__(self, node: OperationNode) -> None:
+    def __init__(self, node: KeptCall) -> None:
         self._node = node
 
     def operand(self, position: int) -> Any:
@@ -54,7 +52,7 @@ def _empty(shape: Sequence[int], dtype: Any) -> np.ndarray:
     return np.broadcast_to(np.zeros((), dtype), tuple(shape))
 
 
-def recorded_gradients(node: OperationNode, cotangents: Sequence[Tensor | None]) -> list[Tensor]:
+def recorded_gradients(node: KeptCall, cotangents: Sequence[Tensor | None]) -> list[Tensor]:
     """The gradients of the active operands, recorded."""
     derivative = node.kernel.by_operations
     assert derivative is not None

@@ -56,6 +56,11 @@ class AsStridedBackward0(Node):
         return whole.index_add(0, places, cotangent.reshape(-1)).reshape(self.shape)
 
 
+def region(base: Tensor, steps: Steps, view: Array) -> AsStridedBackward0:
+    """The node of a view of a base that has been changed."""
+    return AsStridedBackward0(base, steps, view)
+
+
 class RearrangedBackward(Node):
     """The node of what a leaf was before its axes were changed in place; steps: from that to what
     it is now."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.runtime.graph.hooks import Hook
+from gradscribe.runtime.graph.kept_call import KeptCall
+from gradscribe.runtime.graph.kernel import Kernel
 from gradscribe.runtime.graph.node import FREED_GRAPH, NO_EDGE
 from gradscribe.runtime.graph.saved import (
     HOOKS_ARE_SET,
@@ -21,12 +23,8 @@ from gradscribe.runtime.graph.saved import (
 from gradscribe.runtime.graph.saved_names import saved_names
 from gradscribe.runtime.tensors.tensor import Tensor, wrap, wrap_at, wrap_result
 
-if TYPE_CHECKING:
-    from gradscribe.runtime.graph.kernel import Kernel
-    from gradscribe.runtime.graph.operation import OperationNode
 
-
-def saved_value(node: OperationNode, name: str) -> Any:
+def saved_value(node: KeptCall, name: str) -> Any:
     """The saved value of this name; an AttributeError where the node has none such."""
     place = saved_names(node.name()).get(name)
     if place is None or node.kernel.call is None:
@@ -38,14 +36,14 @@ def saved_value(node: OperationNode, name: str) -> Any:
     return int(place[1:]) if place.startswith("!") else _DERIVED[place](node)
 
 
-def saved_attributes(node: OperationNode) -> list[str]:
+def saved_attributes(node: KeptCall) -> list[str]:
     """The names of the attributes that tell what a node has kept."""
     names = saved_names(node.name()) if node.kernel.call is not None else {}
     tensors = [name for name, place in names.items() if _is_tensor(node, place)]
     return [*(f"_saved_{name}" for name in names), *(f"_raw_saved_{name}" for name in tensors)]
 
 
-def _is_tensor(node: OperationNode, place: str) -> bool:
+def _is_tensor(node: KeptCall, place: str) -> bool:
     """Whether a saved value is a Tensor."""
     if not place.startswith("="):
         return place == "result" and node.kernel.keeps_result
@@ -56,7 +54,7 @@ def _is_tensor(node: OperationNode, place: str) -> bool:
     return wraps or isinstance(node.leaves[position], (np.ndarray, Packed))
 
 
-def _static(node: OperationNode, parameter: str) -> Any:
+def _static(node: KeptCall, parameter: str) -> Any:
     """A static argument; of `axis*` as a tuple, of `axis.` the only item."""
     assert node.kernel.call is not None
     operation, static = node.kernel.call
@@ -73,22 +71,22 @@ def _static(node: OperationNode, parameter: str) -> Any:
     return value
 
 
-def _sizes(node: OperationNode) -> tuple[int, ...]:
+def _sizes(node: KeptCall) -> tuple[int, ...]:
     return tuple(np.shape(_first(node)))
 
 
-def _numel(node: OperationNode) -> int:
+def _numel(node: KeptCall) -> int:
     return int(np.size(_first(node)))
 
 
-def _first(node: OperationNode) -> Any:
-    if is_freed(node):
+def _first(node: KeptCall) -> Any:
+    if node.is_freed:
         raise RuntimeError(FREED_GRAPH)
     leaf = node.leaves[0]
     return leaf.get() if isinstance(leaf, Packed) else leaf
 
 
-def _index(node: OperationNode) -> list[tuple[int, Any]]:
+def _index(node: KeptCall) -> list[tuple[int, Any]]:
     """The items of an index that take a part of an axis, each with its axis."""
     assert node.kernel.call is not None
     (index,) = node.kernel.call[1]
@@ -96,14 +94,14 @@ def _index(node: OperationNode) -> list[tuple[int, Any]]:
     return [(axis, item) for axis, item in enumerate(kept) if item != SliceOf(None, None, None)]
 
 
-def _bounds(node: OperationNode) -> tuple[int, int, int, int]:
+def _bounds(node: KeptCall) -> tuple[int, int, int, int]:
     """Axis, start, end and step of a slice."""
     axis, item = (_index(node) or [(0, SliceOf(None, None, None))])[0]
     end = sys.maxsize if item.stop is None else item.stop
     return axis, item.start or 0, end, item.step or 1
 
 
-def _indices(node: OperationNode) -> tuple[Tensor | None, ...]:
+def _indices(node: KeptCall) -> tuple[Tensor | None, ...]:
     """The arrays of an index, None for axes that are taken whole."""
     assert node.kernel.call is not None
     (index,) = node.kernel.call[1]
@@ -115,14 +113,14 @@ def _indices(node: OperationNode) -> tuple[Tensor | None, ...]:
 class SavedTensor:
     """`grad_fn._raw_saved_self`: one saved array, which can be packed with hooks of its own."""
 
-    _node: OperationNode
+    _node: KeptCall
     _position: int | None
 
     def __init__(self) -> None:
         raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
 
     @classmethod
-    def of(cls, node: OperationNode, name: str) -> SavedTensor:
+    def of(cls, node: KeptCall, name: str) -> SavedTensor:
         """The saved Tensor of this name; an AttributeError where the node has none such."""
         place = saved_names(node.name()).get(name, "") if node.kernel.call is not None else ""
         if not place.startswith("=") and not (place == "result" and node.kernel.keeps_result):
@@ -154,7 +152,7 @@ class SavedTensor:
         """`register_hooks(pack_hook, unpack_hook)`: keep what pack_hook makes of the Tensor, and
         call unpack_hook for the backward."""
         pack_hook, unpack_hook = checked_hooks(hooks)
-        if is_freed(self._node):
+        if self._node.is_freed:
             raise RuntimeError(_FREED)
         item = self._item()
         if isinstance(item, Packed):
@@ -181,20 +179,13 @@ _FREED = (
 )
 
 
-def is_freed(node: OperationNode) -> bool:
-    """Whether what a node has kept is freed."""
-    from gradscribe.runtime.graph.operation import Freed
-
-    return isinstance(node.record, Freed)
-
-
 _PRODUCTS = frozenset({"Bmm", "Div", "Dot", "Mm", "Mul", "Mv"})
 """Operations of which a factor is kept only where the gradient of the other is wanted."""
 
 
-def _operand(node: OperationNode, position: int) -> Any:
+def _operand(node: KeptCall, position: int) -> Any:
     """An operand, as a Tensor in its place in the graph; None where its elements are not kept."""
-    if is_freed(node):
+    if node.is_freed:
         raise RuntimeError(FREED_GRAPH)
     kernel = node.kernel
     assert kernel.call is not None
@@ -212,16 +203,16 @@ def _operand(node: OperationNode, position: int) -> Any:
     return recalled(node, position)
 
 
-def recalled(node: OperationNode, position: int) -> Tensor:
+def recalled(node: KeptCall, position: int) -> Tensor:
     """The array among the operands at a position, as a Tensor in its place in the graph."""
-    if is_freed(node):
+    if node.is_freed:
         raise RuntimeError(FREED_GRAPH)
     node.check_versions([position])
     value = node.leaves[position]
     return placed(node, position, value.get() if isinstance(value, Packed) else value)
 
 
-def placed(node: OperationNode, position: int, array: Any) -> Tensor:
+def placed(node: KeptCall, position: int, array: Any) -> Tensor:
     """An array as a Tensor in the place of the graph that the operand at a position has."""
     edge = NO_EDGE
     if position in node.kernel.active:
@@ -233,7 +224,7 @@ def placed(node: OperationNode, position: int, array: Any) -> Tensor:
     return operand
 
 
-def placed_result(node: OperationNode, array: Any) -> Any:
+def placed_result(node: KeptCall, array: Any) -> Any:
     """An array of the record as a Tensor in the place of the output, if it is that."""
     if node.kernel.call is None or not node.kernel.keeps_result:
         return array
@@ -243,7 +234,7 @@ def placed_result(node: OperationNode, array: Any) -> Any:
     return _as_output(node, array)
 
 
-def _as_output(node: OperationNode, array: Any) -> Tensor:
+def _as_output(node: KeptCall, array: Any) -> Tensor:
     result = wrap_result(array, node)
     counter = node.counters[len(node.leaves)] if node.kernel.checks_outputs else None
     if counter is not None:
@@ -251,14 +242,14 @@ def _as_output(node: OperationNode, array: Any) -> Tensor:
     return result
 
 
-def _stands_in(node: OperationNode, position: int) -> bool:
+def _stands_in(node: KeptCall, position: int) -> bool:
     """Whether a node has kept the shape of an operand only."""
     return node.kernel.spared[position]
 
 
-def recalled_result(node: OperationNode) -> Tensor:
+def recalled_result(node: KeptCall) -> Tensor:
     """The output: found in the record, or computed again."""
-    if is_freed(node):
+    if node.is_freed:
         raise RuntimeError(FREED_GRAPH)
     arity = len(node.leaves)
     try:
@@ -272,7 +263,7 @@ def recalled_result(node: OperationNode) -> Tensor:
     return _as_output(node, item.get() if isinstance(item, Packed) else np.asarray(item))
 
 
-def _computed_again(node: OperationNode) -> Tensor:
+def _computed_again(node: KeptCall) -> Tensor:
     """The output, of the operands that the node has kept."""
     assert node.kernel.call is not None
     operation, static = node.kernel.call
@@ -281,7 +272,7 @@ def _computed_again(node: OperationNode) -> Tensor:
     return wrap_result(np.asarray(operation.call(leaves, static)), node)
 
 
-def _picked(node: OperationNode) -> Tensor:
+def _picked(node: KeptCall) -> Tensor:
     """Where along an axis elements were taken."""
     assert node.kernel.call is not None
     axis, is_kept = node.kernel.call[1]
@@ -289,7 +280,7 @@ def _picked(node: OperationNode) -> Tensor:
     return index if is_kept else wrap(np.squeeze(index.array, axis))
 
 
-def _result_item(node: OperationNode) -> Any:
+def _result_item(node: KeptCall) -> Any:
     """What the record keeps of the output."""
     record = node.record.record if isinstance(node.record, PackedRecord) else node.record
     found = _of_shape(record, node.leaves, node.shapes[0][0])
@@ -317,7 +308,7 @@ def arrays_in(record: Any) -> list[Any]:
     return [record] if isinstance(record, (np.ndarray, np.inexact, Packed)) else []
 
 
-_DERIVED: dict[str, Callable[[OperationNode], Any]] = {
+_DERIVED: dict[str, Callable[[KeptCall], Any]] = {
     "result": recalled_result,
     "sizes": _sizes,
     "numel": _numel,

@@ -32,12 +32,13 @@ from gradscribe.runtime.graph.modes import (
 from gradscribe.runtime.graph.node import NO_EDGE, Edge, Node, next_sequence
 from gradscribe.runtime.graph.node_names import named_in_place
 from gradscribe.runtime.graph.operation import OperationNode, node_class
+from gradscribe.runtime.graph.regions import RearrangedBackward, lead_to
 from gradscribe.runtime.graph.saved_names import saved_names
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.data_errors import other_shape
 from gradscribe.runtime.tensors.promotion import can_cast
 from gradscribe.runtime.tensors.stored_values import check_dtypes, does_not_fit, fitting
-from gradscribe.runtime.tensors.tensor import Array, Tensor, edge_of, move, producer, rank_of, wrap
+from gradscribe.runtime.tensors.tensor import Array, Tensor, edge_of, producer, rank_of, wrap
 from gradscribe.runtime.tensors.views import Step, Steps, View, positions, take, take_array
 
 LEAF_IN_PLACE = "a leaf Variable that requires grad is being used in an in-place operation."
@@ -103,7 +104,7 @@ def _take_place(target: Tensor, result: Tensor) -> None:
     """Put target in the place of a result in the graph, which has been stored in its memory."""
     if target._view_of is None and result._needs_grad:
         assert result._node is not None
-        move(target, result._node, result._index)
+        target._move(result._node, result._index)
     else:
         overwrite(target, edge_of(result) if result._needs_grad else NO_EDGE)
 
@@ -136,7 +137,7 @@ def rearrange(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwa
     target._kind = None
     if result._node is not None:
         _name_in_place(result)
-        move(target, result._node, result._index)
+        target._move(result._node, result._index)
     target._view_of = result._view_of
     target._counter[0] += 1
     if target._view_of is not None:
@@ -151,8 +152,6 @@ def rearrange(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwa
 
 def _lead_on(target: Tensor, view: View) -> None:
     """Let gradients of what target was, before its axes were changed, pass through what it is."""
-    from gradscribe.runtime.graph.regions import RearrangedBackward, lead_to
-
     if target._node is not None:
         node = RearrangedBackward(target, view.steps, view.base.array)
         view.base._node, view.base._index = node, 0
@@ -294,7 +293,7 @@ def overwrite(
         base, steps = target._view_of.base, (*target._view_of.steps, *region)
     edge = edge_of(base) if base._needs_grad else NO_EDGE
     node = _node_class(name)(edge, value, steps, base.array)
-    move(base, node, 0)
+    base._move(node, 0)
     if MODES:
         tell_recorded(node)
 

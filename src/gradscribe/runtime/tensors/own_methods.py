@@ -11,10 +11,12 @@ import numpy as np
 from gradscribe.errors import UnsupportedError
 from gradscribe.runtime.functions import common as functions
 from gradscribe.runtime.functions import complex_numbers, numpy_protocol, shaping, special, viewing
-from gradscribe.runtime.functions.eager import apply
+from gradscribe.runtime.functions.eager import apply, part
 from gradscribe.runtime.functions.launcher_text import INDEXED, TAKEN
 from gradscribe.runtime.functions.launching import launched
+from gradscribe.runtime.graph.accumulating import accumulate
 from gradscribe.runtime.graph.backward import tensor_backward
+from gradscribe.runtime.graph.regions import region
 from gradscribe.runtime.tensors import (
     copies,
     creation,
@@ -292,6 +294,9 @@ _getitem = launched(launched(indexing.getitem, INDEXED, indexing.GETITEM), TAKEN
 
 
 METHODS: dict[str, Any] = {
+    "_accumulate": accumulate,
+    "_part": part,
+    "_region": region,
     "as_subclass": _as_subclass,
     "backward": tensor_backward,
     "zero_": _zero_,

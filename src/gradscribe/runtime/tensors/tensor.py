@@ -11,7 +11,7 @@ increases; a node that kept a value compares the counter with what it was.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from weakref import ref
 
 import numpy as np
@@ -21,16 +21,14 @@ from gradscribe.runtime.graph.hooks import WATCHED, Hook, HookTable, RemovableHa
 from gradscribe.runtime.graph.inference import REQUIRED, is_inference, refuse_requiring
 from gradscribe.runtime.graph.modes import MODES, tangent_of, tell_detached, tell_made, tell_moved
 from gradscribe.runtime.graph.node import NO_EDGE, AccumulateGrad, Edge, Node, new_accumulator
+from gradscribe.runtime.graph.variable import Showing
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.array_methods import Array as Array
 from gradscribe.runtime.tensors.array_methods import ArrayMethods
 from gradscribe.runtime.tensors.legacy import LegacyAttributes
 from gradscribe.runtime.tensors.printing import tensor_text
 from gradscribe.runtime.tensors.size import Size, sizes
-
-if TYPE_CHECKING:
-    from gradscribe.runtime.tensors.views import View
-
+from gradscribe.runtime.tensors.views import View
 
 _FLAG_OF_NON_LEAF = "you can only change requires_grad flags of leaf variables."
 
@@ -295,6 +293,16 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
             tell_detached(self, self)
         return self
 
+    def _move(self, node: Node, index: int) -> None:
+        """Make this Tensor, which was changed in place, the output of another node. Its hooks stay
+        with the value that it was; it goes on retaining its gradient."""
+        if self._node is not None and self.retains_grad:
+            old = self._node.own_state().retained
+            node.own_state().retained[index] = old.pop(self._index)
+        self._node, self._index, self._needs_grad = node, index, True
+        if MODES:
+            tell_moved(self)
+
     @property
     def _version(self) -> int:
         if is_inference(self):
@@ -389,20 +397,12 @@ def wrap_result(array: Array, node: Node, index: int = 0) -> Tensor:
     return tensor
 
 
+Showing.kind, Showing.wrap = Tensor, wrap
+
+
 def rank_of(operand: Any) -> int:
     """How many axes a Tensor, an array or a number has."""
     return operand.array.ndim if isinstance(operand, Tensor) else np.ndim(operand)
-
-
-def move(tensor: Tensor, node: Node, index: int) -> None:
-    """Make a Tensor that was changed in place the output of another node. Its hooks stay with the
-    value that it was; a Tensor that retains its gradient goes on doing so."""
-    if tensor._node is not None and tensor.retains_grad:
-        old = tensor._node.own_state().retained
-        node.own_state().retained[index] = old.pop(tensor._index)
-    tensor._node, tensor._index, tensor._needs_grad = node, index, True
-    if MODES:
-        tell_moved(tensor)
 
 
 def producer(tensor: Tensor) -> Node | None:
@@ -438,7 +438,8 @@ def wrap_at(array: Array, edge: Edge) -> Tensor:
     if not isinstance(node, AccumulateGrad):
         return wrap_result(array, node, index)
     if node.variable.array is array:
-        return node.variable
+        variable: Tensor = node.variable
+        return variable
     leaf = wrap(array)
     leaf._needs_grad = True
     leaf._leaf_state().accumulator = ref(node)

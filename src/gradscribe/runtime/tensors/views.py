@@ -12,18 +12,14 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from gradscribe.runtime.functions.eager_operation import Operation
 from gradscribe.runtime.graph.grad_mode import enter_mode, grad_enabled, leave_mode
 from gradscribe.runtime.graph.inference import is_inference_mode_enabled
 from gradscribe.runtime.tensors.array_methods import memory_of
-
-if TYPE_CHECKING:
-    from gradscribe.runtime.functions.eager import Operation
-    from gradscribe.runtime.graph.node import Node
-    from gradscribe.runtime.tensors.tensor import Tensor
 
 
 @dataclass(eq=False, slots=True)
@@ -39,13 +35,9 @@ class Step:
         view = self.operation.call([array, *map(_array, self.operands)], self.static)
         return unlocked(view, array)
 
-    def on_tensor(self, tensor: Tensor) -> Tensor:
+    def on_tensor(self, tensor: Any) -> Any:
         """The view of a Tensor, recorded."""
-        from gradscribe.runtime.functions.eager import apply, apply_as_view
-
-        if not self.operands:
-            return apply_as_view(self.operation, tensor, self.static)
-        return apply(self.operation, [tensor, *self.operands], self.static)
+        return tensor._part(self)
 
 
 Steps = tuple[Step, ...]
@@ -65,17 +57,17 @@ class View:
 
     __slots__ = ("_base", "_chain", "cut", "is_of_itself", "node", "origin", "version")
 
-    def __init__(self, base: Tensor, chain: Chain, origin: str = "") -> None:
+    def __init__(self, base: Any, chain: Chain, origin: str = "") -> None:
         self._base = base
         self._chain = chain
         self.is_of_itself = False
-        self.node: Node | None = None
+        self.node: Any = None
         self.version = base._counter[0]
         self.origin = origin or current_origin()
         self.cut = False
 
     @property
-    def base(self) -> Tensor:
+    def base(self) -> Any:
         """The Tensor that the steps start at: of a base whose axes were changed in place since, the
         one that stands for what it was."""
         base = self._base
@@ -107,7 +99,7 @@ class View:
         before, or is not recorded; but no gradient flows through that."""
         return bool(self.base._needs_grad) and not self.is_of_itself
 
-    def refresh(self, view: Tensor, *, placed: bool = False) -> None:
+    def refresh(self, view: Any, *, placed: bool = False) -> None:
         """Take the view again, if its memory has changed since.
 
         placed: its place in the graph is asked for, which there is none of where the view does not
@@ -126,25 +118,21 @@ class View:
         if self.is_of_itself and self.node is self.base._node:
             return  # the change was not recorded
         self.node = self.base._node
-        from gradscribe.runtime.tensors.tensor import move
-
         token = enter_mode(True)
         try:
-            move(view, *self._taken_again(view))
+            view._move(*self._taken_again(view))
         finally:
             leave_mode(token)
 
-    def _taken_again(self, view: Tensor) -> tuple[Any, int]:
+    def _taken_again(self, view: Any) -> tuple[Any, int]:
         """The new place in the graph of a view whose base has changed."""
-        from gradscribe.runtime.graph.regions import AsStridedBackward0
-
         has_parts = any(step.operation.name in _OF_PARTS for step in self.steps)
         if not has_parts or not self.base._needs_grad:
-            return AsStridedBackward0(self.base, self.steps, view.array), 0
+            return self.base._region(self.steps, view.array), 0
         again = take(self.base, self.steps)
         return again._node, again._index
 
-    def refuse(self, view: Tensor, changed: str = "is being") -> None:
+    def refuse(self, view: Any, changed: str = "is being") -> None:
         """Raise the error for a recorded change in place, where the view does not allow it.
 
         changed: what is changed, and when.
@@ -155,7 +143,7 @@ class View:
                 what += " with grad mode enabled"
             raise RuntimeError(what + _REASONS[self.origin])
 
-    def _described(self, view: Tensor, changed: str) -> str:
+    def _described(self, view: Any, changed: str) -> str:
         """Which view it is, where it was made, and what is changed."""
         node = view._node
         if self.origin not in _MODE_NAMES and node is not None:
@@ -203,7 +191,7 @@ _REASONS = {
 }
 
 
-def view_by(viewed: Tensor, step: Step) -> View:
+def view_by(viewed: Any, step: Step) -> View:
     """The view that a step leads to from a Tensor, which may be a view itself."""
     former = viewed._view_of
     view = _new(View)
@@ -221,7 +209,7 @@ def view_by(viewed: Tensor, step: Step) -> View:
 _new: Callable[[type[View]], View] = object.__new__
 
 
-def take(tensor: Tensor, steps: Steps) -> Tensor:
+def take(tensor: Any, steps: Steps) -> Any:
     """The view of a Tensor that the steps lead to."""
     for step in steps:
         tensor = step.on_tensor(tensor)

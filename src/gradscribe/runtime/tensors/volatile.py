@@ -6,14 +6,12 @@ While there is such a Tensor a mode is told of all results; otherwise nothing lo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import ref
 
+from gradscribe.runtime.functions.eager_operation import Operation
 from gradscribe.runtime.graph.modes import Call, Mode, enter, leave
-
-if TYPE_CHECKING:
-    from gradscribe.runtime.functions.eager import Operation
-    from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.runtime.graph.variable import Variable
 
 
 class _Spreading(Mode):
@@ -29,7 +27,7 @@ class _Spreading(Mode):
         found = self._marked.get(id(value))
         return found is not None and found() is value
 
-    def mark(self, tensor: Tensor) -> None:
+    def mark(self, tensor: Variable) -> None:
         """Take a Tensor out of the graph, with all that will be computed of it."""
         tensor._node, tensor._index, tensor._needs_grad = None, 0, False
         tensor._view_of = None
@@ -38,7 +36,7 @@ class _Spreading(Mode):
             enter(self)
         self._marked[key] = ref(tensor, lambda _: self._forget(key))
 
-    def unmark(self, tensor: Tensor) -> None:
+    def unmark(self, tensor: Variable) -> None:
         """Let a Tensor be as any other again."""
         if self.has(tensor):
             self._forget(id(tensor))
@@ -60,7 +58,7 @@ class _Spreading(Mode):
         return self.has(operand)
 
     def finished(
-        self, operation: Operation, operands: Sequence[Any], static: tuple[Any, ...], out: Tensor
+        self, operation: Operation, operands: Sequence[Any], static: tuple[Any, ...], out: Variable
     ) -> None:
         self.spread(operands, [out])
 
@@ -70,17 +68,17 @@ class _Spreading(Mode):
     def returned(self, inputs: Sequence[Any], results: Sequence[Any]) -> None:
         self.spread(inputs, results)
 
-    def copied(self, tensor: Tensor, copy: Tensor) -> None:
+    def copied(self, tensor: Variable, copy: Variable) -> None:
         self.spread([tensor], [copy])
 
-    def shared(self, tensor: Tensor, other: Tensor) -> None:
+    def shared(self, tensor: Variable, other: Variable) -> None:
         self.spread([tensor], [other])
 
-    def stored(self, target: Tensor, place: Any, value: Any) -> None:
+    def stored(self, target: Variable, place: Any, value: Any) -> None:
         base = target if target._view_of is None else target._view_of.base
         self.spread([value], [base])
 
-    def moved(self, tensor: Tensor) -> None:
+    def moved(self, tensor: Variable) -> None:
         self.spread([tensor], [tensor])
 
 

@@ -5,8 +5,8 @@ import warnings
 import pytest
 
 import gradscribe.runtime  # noqa: F401  (attaches the methods to Tensor)
+from gradscribe.runtime.arrays import dtypes
 from gradscribe.runtime.graph.grad_mode import set_grad_enabled
-from gradscribe.runtime.tensors import dtypes
 
 
 @pytest.fixture(autouse=True)

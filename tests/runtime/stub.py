@@ -21,7 +21,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.arrays import dtypes
 
 '''
 HEAD = '''"""What `methods.py` attaches to Tensor, for editors and type checkers."""

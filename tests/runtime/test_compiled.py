@@ -5,7 +5,7 @@ import pytest
 
 from gradscribe import autograd
 from gradscribe.runtime import namespace as gs
-from gradscribe.runtime.functions.eager import apply_compiled, compiled_kernel
+from gradscribe.runtime.operations.eager import apply_compiled, compiled_kernel
 
 
 class Polar:

@@ -7,7 +7,8 @@ import pytest
 
 from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.runtime import namespace as gs
-from gradscribe.runtime.functions import composites, eager
+from gradscribe.runtime.arrays import composites
+from gradscribe.runtime.operations import eager
 
 
 class Asked:

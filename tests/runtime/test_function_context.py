@@ -8,7 +8,7 @@ import pytest
 from gradscribe import autograd
 from gradscribe.autograd import Function
 from gradscribe.runtime import namespace as gs
-from gradscribe.runtime.graph.function_node import FunctionNode
+from gradscribe.runtime.modes.function_node import FunctionNode
 
 READ_ONLY = {
     "next_functions",

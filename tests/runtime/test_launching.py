@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import gradscribe.torchlike as T
-from gradscribe.runtime.functions.launcher_text import BINARY, REDUCTION, UNARY
-from gradscribe.runtime.functions.launching import ROWS
 from gradscribe.runtime.graph import modes
-from gradscribe.runtime.graph.provider import WAYS
-from gradscribe.runtime.tensors.methods import spelled
+from gradscribe.runtime.methods import spelled
+from gradscribe.runtime.operations.launcher_text import BINARY, REDUCTION, UNARY
+from gradscribe.runtime.operations.launching import ROWS
+from gradscribe.runtime.operations.provider import WAYS
 
 rng = np.random.default_rng(7)
 

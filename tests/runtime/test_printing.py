@@ -7,7 +7,7 @@ import pytest
 
 import gradscribe as gs
 from gradscribe import torchlike
-from gradscribe.runtime.tensors import printing
+from gradscribe.runtime.arrays import printing
 
 
 @pytest.mark.parametrize(

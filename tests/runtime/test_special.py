@@ -52,9 +52,9 @@ def test_the_incomplete_gamma_function_has_no_derivative_in_its_order():
 
 
 def test_without_scipy_the_call_says_what_to_install(monkeypatch):
-    from gradscribe.runtime.functions import special
+    from gradscribe.runtime.operations import special
 
     special._row.cache_clear()
-    monkeypatch.setitem(sys.modules, "gradscribe.runtime.functions.special_composites", None)
+    monkeypatch.setitem(sys.modules, "gradscribe.runtime.arrays.special_composites", None)
     with pytest.raises(MissingLibraryError, match=r"`erf` needs SciPy.*\n.*pip install scipy"):
         gs.erf(gs.ones(1))

@@ -22,7 +22,7 @@ from gradscribe.ir.types import Array, is_differentiable
 from gradscribe.primitives.control import GIVEN, KEPT
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.primitives.shaping import respelled
-from gradscribe.runtime.graph.function_outputs import NO_INPUT, NOT_RETURNED, SEVERAL, unmarked
+from gradscribe.runtime.modes.function_outputs import NO_INPUT, NOT_RETURNED, SEVERAL, unmarked
 
 
 @dataclass(frozen=True)

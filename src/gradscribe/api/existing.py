@@ -14,9 +14,9 @@ from gradscribe.ir.core import Method
 from gradscribe.primitives.indexing import GETITEM
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.primitives.shaping import respelled
-from gradscribe.runtime.functions.adaptors import BY_CALLEE
-from gradscribe.runtime.functions.eager import Operation
-from gradscribe.runtime.tensors import indexing
+from gradscribe.runtime.operations import indexing
+from gradscribe.runtime.operations.adaptors import BY_CALLEE
+from gradscribe.runtime.operations.eager import Operation
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.runtime.tensors.views import Step, take, take_array
 

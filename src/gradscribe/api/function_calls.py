@@ -47,7 +47,7 @@ from gradscribe.frontend.values.values import (
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar, is_differentiable
 from gradscribe.primitives.control import GIVEN, KEPT, STOP_GRADIENT
-from gradscribe.runtime.graph.function import Function
+from gradscribe.runtime.modes.function import Function
 
 _METHODS = ("forward", "backward", "vjp", "jvp", "setup_context")
 

@@ -13,8 +13,8 @@ from typing import Any
 from gradscribe.frontend.kinds.structure_parts import Structure
 from gradscribe.frontend.opaque.given_derivatives import has_sum_of_shape, is_same_shape, sums_to
 from gradscribe.frontend.prelude.derivative_prelude import check_same, check_sum
-from gradscribe.runtime.graph.function import Function
-from gradscribe.runtime.graph.function_node import misfit
+from gradscribe.runtime.modes.function import Function
+from gradscribe.runtime.modes.function_node import misfit
 
 _serial = itertools.count(1)
 

@@ -39,14 +39,14 @@ from gradscribe.ir.places import place_of
 from gradscribe.ir.types import Array, Scalar, Tuple
 from gradscribe.primitives.contract_kinds import Refused
 from gradscribe.primitives.control import RAISE, RUN
-from gradscribe.runtime.graph.function import ONCE, Function
-from gradscribe.runtime.graph.function_node import (
+from gradscribe.runtime.graph.grad_mode import no_grad
+from gradscribe.runtime.modes.function import ONCE, Function
+from gradscribe.runtime.modes.function_node import (
     advice_for,
     check_is_tensor,
     check_kind,
     misfit,
 )
-from gradscribe.runtime.graph.grad_mode import no_grad
 from gradscribe.runtime.tensors.tensor import wrap
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from gradscribe.codegen import Stepwise
 from gradscribe.ir.trees import Tree, count_leaves, flatten, unflatten
-from gradscribe.runtime.graph.kernel import Derivatives
+from gradscribe.runtime.operations.kernel import Derivatives
 
 
 class ListDerivatives:

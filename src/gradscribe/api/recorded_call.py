@@ -21,13 +21,13 @@ from gradscribe.ir.trees import LEAF, Tree, flatten, unflatten
 from gradscribe.ir.types import Array, Opaque, Scalar, Type
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.primitives.control import LENT_ITSELF
-from gradscribe.runtime.dual import call_with_tangents
-from gradscribe.runtime.functions.eager import apply_compiled, compiled_kernel
-from gradscribe.runtime.graph.drawing import Drawing
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.modes import MODES, tangent_of
-from gradscribe.runtime.graph.operation import Kernel
-from gradscribe.runtime.tensors.inplace import as_it_was
+from gradscribe.runtime.modes.dual import call_with_tangents
+from gradscribe.runtime.operations.drawing import Drawing
+from gradscribe.runtime.operations.eager import apply_compiled, compiled_kernel
+from gradscribe.runtime.operations.inplace import as_it_was
+from gradscribe.runtime.operations.operation import Kernel
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.transforms.analyses.left import left_values
 from gradscribe.transforms.analyses.opacity import reached_unknown, refuse_opaque

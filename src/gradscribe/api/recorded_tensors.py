@@ -19,8 +19,8 @@ from gradscribe.recording import arguments, runs
 from gradscribe.recording.arrays import is_recorded, present, shown
 from gradscribe.recording.callees import callee_of
 from gradscribe.recording.levels import KEEPS_NOTHING, OF_TENSORS, is_differentiable, plain
-from gradscribe.runtime.graph.function import Function
 from gradscribe.runtime.graph.grad_mode import grad_enabled
+from gradscribe.runtime.modes.function import Function
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 

@@ -39,17 +39,19 @@ from gradscribe.frontend.values.values import (
     TupleOf,
     is_number,
 )
-from gradscribe.runtime.functions import (
+from gradscribe.runtime import own_methods
+from gradscribe.runtime.arrays import composites, dtypes
+from gradscribe.runtime.graph import grad_mode, inference
+from gradscribe.runtime.operations import (
     any_form,
     calculus,
-    composites,
     eager,
     factorizations,
+    inplace,
     special,
 )
-from gradscribe.runtime.functions import common as functions
-from gradscribe.runtime.graph import grad_mode, inference
-from gradscribe.runtime.tensors import dtypes, inplace, own_methods, queries
+from gradscribe.runtime.operations import common as functions
+from gradscribe.runtime.tensors import queries
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 # -- values ----------------------------------------------------------------------------------------

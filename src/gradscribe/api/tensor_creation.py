@@ -20,8 +20,9 @@ from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Ref, Static, is_number
 from gradscribe.ir.types import Opaque, Scalar, Type
-from gradscribe.runtime.functions import distinct
-from gradscribe.runtime.tensors import creation, dtypes, randomness
+from gradscribe.runtime.arrays import dtypes
+from gradscribe.runtime.operations import distinct
+from gradscribe.runtime.tensors import creation, randomness
 from gradscribe.runtime.tensors.queries import is_tensor
 from gradscribe.runtime.tensors.tensor import Tensor
 

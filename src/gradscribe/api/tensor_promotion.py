@@ -19,8 +19,9 @@ from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Ref, Static, TupleOf
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar
-from gradscribe.runtime.functions import adaptors
-from gradscribe.runtime.tensors import dtypes, promotion
+from gradscribe.runtime.arrays import dtypes
+from gradscribe.runtime.operations import adaptors
+from gradscribe.runtime.tensors import promotion
 
 
 def _promoted(lowering: Lowering, node: Any, first: Any, second: Any) -> Any:

@@ -7,9 +7,8 @@ from typing import Any
 
 from gradscribe.api.tensor_handlers import OUTSIDE, refused
 from gradscribe.frontend.state.handlers import Handler
-from gradscribe.runtime.functions import factorizations
-from gradscribe.runtime.graph import backward
-from gradscribe.runtime.tensors import inplace
+from gradscribe.runtime.operations import factorizations, inplace
+from gradscribe.runtime.tensors import backward
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.runtime.tensors.variable import Variable
 

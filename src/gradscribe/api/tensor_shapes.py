@@ -18,8 +18,9 @@ from gradscribe.frontend.state.handlers import Handler
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Ref, Static, TupleOf, is_number
 from gradscribe.ir.types import Array
-from gradscribe.runtime.functions import adaptors, gathering, shaping, viewing
-from gradscribe.runtime.tensors import indexing, queries, size
+from gradscribe.runtime.arrays import size
+from gradscribe.runtime.operations import adaptors, gathering, indexing, shaping, viewing
+from gradscribe.runtime.tensors import queries
 from gradscribe.runtime.tensors.tensor import Tensor
 
 _FIRST, _ONCE, _PLANE = Static(0), Static(1), Static((0, 1))

@@ -9,8 +9,8 @@ from typing import Any
 from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Static
-from gradscribe.runtime.functions.floating_point_errors import QUIET
-from gradscribe.runtime.functions.spellings import SPELLED, respelled
+from gradscribe.runtime.arrays.floating_point_errors import QUIET
+from gradscribe.runtime.operations.spellings import SPELLED, respelled
 
 
 def _under_own_names(function: Callable[..., Any], names: Mapping[str, str]) -> handlers.Handler:

@@ -11,15 +11,9 @@ from gradscribe.api.tensor_handlers import as_array, as_tensor
 from gradscribe.api.tensor_promotion import PROMOTIONS
 from gradscribe.compiler import surroundings
 from gradscribe.frontend.state.package import Package, TensorClass
-from gradscribe.runtime.functions import (
-    activations,
-    calculus,
-    composites,
-    factorizations,
-    matrix_composites,
-    products,
-)
-from gradscribe.runtime.tensors import creation, dtypes
+from gradscribe.runtime.arrays import composites, dtypes, matrix_composites
+from gradscribe.runtime.operations import activations, calculus, factorizations, products
+from gradscribe.runtime.tensors import creation
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.runtime.tensors.variable import Variable
 
@@ -50,7 +44,7 @@ def enter() -> None:
         ),
         (
             "gradscribe.torchlike.nn.formulas.",
-            "gradscribe.runtime.functions.special_composites",
+            "gradscribe.runtime.arrays.special_composites",
             *(module.__name__ for module in (composites, matrix_composites)),
         ),
     )

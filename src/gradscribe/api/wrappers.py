@@ -10,7 +10,7 @@ from gradscribe.api.differentiable import differentiable
 from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import PartialOf, Static
-from gradscribe.runtime.checkpoint import checkpoint
+from gradscribe.runtime.modes.checkpoint import checkpoint
 
 
 def _differentiable(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:

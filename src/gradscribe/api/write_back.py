@@ -24,7 +24,7 @@ from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.frontend.interface import NEW, ContainerChange
 from gradscribe.ir.trees import Node, Tree, count_leaves, flatten
 from gradscribe.runtime.graph.grad_mode import grad_enabled
-from gradscribe.runtime.tensors.inplace import is_fixed, refuse_leaf, refuse_store, take_over
+from gradscribe.runtime.operations.inplace import is_fixed, refuse_leaf, refuse_store, take_over
 from gradscribe.runtime.tensors.tensor import Tensor
 
 

@@ -12,10 +12,7 @@ from gradscribe.autograd import gradcheck as _module_of_that_name  # noqa: F401 
 from gradscribe.autograd import graph as graph
 from gradscribe.autograd import profiler as profiler
 from gradscribe.autograd import variable as variable
-from gradscribe.runtime.gradcheck import gradcheck, gradgradcheck
 from gradscribe.runtime.graph.anomaly import detect_anomaly, set_detect_anomaly
-from gradscribe.runtime.graph.backward import backward, grad
-from gradscribe.runtime.graph.function import Function
 from gradscribe.runtime.graph.grad_mode import (
     enable_grad,
     is_grad_enabled,
@@ -25,10 +22,13 @@ from gradscribe.runtime.graph.grad_mode import (
     set_multithreading_enabled,
 )
 from gradscribe.runtime.graph.inference import inference_mode
-from gradscribe.runtime.graph.saved_values import SavedTensor
-from gradscribe.runtime.jacobian_check import GradcheckError
-from gradscribe.runtime.profiling.profile import is_profiling as _profiler_enabled  # noqa: F401
-from gradscribe.runtime.profiling.profile import kineto_available
+from gradscribe.runtime.modes.function import Function
+from gradscribe.runtime.modes.gradcheck import gradcheck, gradgradcheck
+from gradscribe.runtime.modes.jacobian_check import GradcheckError
+from gradscribe.runtime.modes.profile import is_profiling as _profiler_enabled  # noqa: F401
+from gradscribe.runtime.modes.profile import kineto_available
+from gradscribe.runtime.operations.saved_values import SavedTensor
+from gradscribe.runtime.tensors.backward import backward, grad
 from gradscribe.runtime.tensors.variable import Variable
 
 __all__ = [

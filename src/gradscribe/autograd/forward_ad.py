@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gradscribe.runtime.dual import (
+from gradscribe.runtime.modes.dual import (
     UnpackedDualTensor,
     dual_level,
     enter_dual_level,

@@ -3,14 +3,14 @@
 from typing import NoReturn
 
 from gradscribe.runtime.absent import absent_from_functions
-from gradscribe.runtime.graph.function import (
+from gradscribe.runtime.graph.function_context import FunctionCtx
+from gradscribe.runtime.graph.function_context import FunctionCtx as BackwardCFunction
+from gradscribe.runtime.modes.function import (
     Function,
     FunctionMeta,
     InplaceFunction,
     once_differentiable,
 )
-from gradscribe.runtime.graph.function_context import FunctionCtx
-from gradscribe.runtime.graph.function_context import FunctionCtx as BackwardCFunction
 
 __all__ = [
     "BackwardCFunction",

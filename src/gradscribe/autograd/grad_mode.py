@@ -7,7 +7,7 @@ from gradscribe.runtime.graph.grad_mode import (
     set_multithreading_enabled,
 )
 from gradscribe.runtime.graph.inference import inference_mode
-from gradscribe.runtime.tensors.inplace import preserved_versions
+from gradscribe.runtime.operations.inplace import preserved_versions
 
 _unsafe_preserve_version_counter = preserved_versions
 

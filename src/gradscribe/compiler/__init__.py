@@ -256,7 +256,7 @@ def derivatives(
     leaves: Sequence[Any],
     active: tuple[int, ...],
 ) -> Derivatives:
-    """The derivatives of `callee(*args, **kwargs)`, for `gradscribe.runtime.functions.eager`.
+    """The derivatives of `callee(*args, **kwargs)`, for `gradscribe.runtime.operations.eager`.
 
     args, kwargs: static trees with `Operand(i)` for leaves[i]. leaves: samples of the types.
     active: the positions of the leaves that gradients are wanted for.

@@ -1,6 +1,6 @@
 """The derivatives of one function over flat leaves, as the runtime's nodes call them.
 
-`Derivatives` is what `gradscribe.runtime.graph.kernel` calls by that name. It is made of an IR
+`Derivatives` is what `gradscribe.runtime.operations.kernel` calls by that name. It is made of an IR
 function in which every parameter and every result is one leaf (an eager operation), or of a
 specialization, whose nested arguments and results it takes apart and puts together.
 """

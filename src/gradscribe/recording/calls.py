@@ -22,8 +22,8 @@ from gradscribe.ir.overlaps import copied
 from gradscribe.ir.probing import probe
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.recording.levels import Level, Traced, below, levels_of, plain
-from gradscribe.runtime.graph.kernel import Derivatives
-from gradscribe.runtime.graph.provider import derivatives_of
+from gradscribe.runtime.operations.kernel import Derivatives
+from gradscribe.runtime.operations.provider import derivatives_of
 
 
 class Answer:

@@ -28,8 +28,8 @@ from gradscribe.recording.containers import Containers
 from gradscribe.recording.levels import Traced, plain, refused, values_in
 from gradscribe.recording.snapshots import value_of_array
 from gradscribe.recording.trials import Trial, name_of
-from gradscribe.runtime.graph.drawing import Drawing
 from gradscribe.runtime.graph.grad_mode import grad_enabled
+from gradscribe.runtime.operations.drawing import Drawing
 
 Callee = Any
 

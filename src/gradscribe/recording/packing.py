@@ -12,7 +12,7 @@ from gradscribe.recording.calls import evaluate
 from gradscribe.recording.levels import plain
 
 if TYPE_CHECKING:
-    from gradscribe.runtime.graph.kernel import Derivatives
+    from gradscribe.runtime.operations.kernel import Derivatives
 
 Function = Callable[..., tuple[Any, ...]]
 

@@ -8,7 +8,7 @@ computed); `tensors.views` and `inplace`; `graph.function`, `function_context` a
 `anomaly`, `saved`, `inference` and `dual` are some, `functional`, `gradcheck`, `checkpoint`.
 """
 
-from gradscribe.runtime.tensors import methods as _methods  # attaches the methods to Tensor
+from gradscribe.runtime import methods as _methods
 from gradscribe.runtime.tensors.tensor import Tensor
 
 __all__ = ["Tensor"]

@@ -5,7 +5,36 @@ import math
 
 import numpy as np
 
-from gradscribe.runtime.functions import (
+from gradscribe.runtime import in_place_names
+from gradscribe.runtime.arrays import dtypes
+from gradscribe.runtime.arrays.dtypes import (
+    device,
+    finfo,
+    get_default_dtype,
+    iinfo,
+    layout,
+    memory_format,
+    set_default_dtype,
+    strided,
+)
+from gradscribe.runtime.arrays.memory_formats import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    preserve_format,
+)
+from gradscribe.runtime.arrays.printing import set_printoptions
+from gradscribe.runtime.arrays.size import Size
+from gradscribe.runtime.graph import grad_mode, inference
+from gradscribe.runtime.graph.anomaly import (
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    set_anomaly_enabled,
+)
+from gradscribe.runtime.graph.grad_mode import *
+from gradscribe.runtime.graph.inference import *
+from gradscribe.runtime.in_place_names import *
+from gradscribe.runtime.operations import (
     activations,
     calculus,
     complex_numbers,
@@ -24,67 +53,32 @@ from gradscribe.runtime.functions import (
     viewing,
     windows,
 )
-from gradscribe.runtime.functions import common as functions
-from gradscribe.runtime.functions.activations import *
-from gradscribe.runtime.functions.calculus import *
-from gradscribe.runtime.functions.common import *
-from gradscribe.runtime.functions.complex_numbers import *
-from gradscribe.runtime.functions.distinct import *
-from gradscribe.runtime.functions.factorizations import *
-from gradscribe.runtime.functions.gathering import *
-from gradscribe.runtime.functions.joining import *
-from gradscribe.runtime.functions.ordering import *
-from gradscribe.runtime.functions.products import *
-from gradscribe.runtime.functions.rearranging import *
-from gradscribe.runtime.functions.scattering import *
-from gradscribe.runtime.functions.shaping import *
-from gradscribe.runtime.functions.slices import *
-from gradscribe.runtime.functions.special import *
-from gradscribe.runtime.functions.spellings import spelled
-from gradscribe.runtime.functions.strides import *
-from gradscribe.runtime.functions.viewing import *
-from gradscribe.runtime.functions.windows import *
-from gradscribe.runtime.graph import grad_mode, inference
-from gradscribe.runtime.graph.anomaly import (
-    is_anomaly_check_nan_enabled,
-    is_anomaly_enabled,
-    set_anomaly_enabled,
-)
-from gradscribe.runtime.graph.grad_mode import *
-from gradscribe.runtime.graph.inference import *
-from gradscribe.runtime.tensors import (
-    creation,
-    dtypes,
-    in_place_names,
-    promotion,
-    queries,
-    randomness,
-    sharing,
-)
+from gradscribe.runtime.operations import common as functions
+from gradscribe.runtime.operations.activations import *
+from gradscribe.runtime.operations.calculus import *
+from gradscribe.runtime.operations.common import *
+from gradscribe.runtime.operations.complex_numbers import *
+from gradscribe.runtime.operations.distinct import *
+from gradscribe.runtime.operations.factorizations import *
+from gradscribe.runtime.operations.gathering import *
+from gradscribe.runtime.operations.joining import *
+from gradscribe.runtime.operations.ordering import *
+from gradscribe.runtime.operations.products import *
+from gradscribe.runtime.operations.rearranging import *
+from gradscribe.runtime.operations.scattering import *
+from gradscribe.runtime.operations.shaping import *
+from gradscribe.runtime.operations.slices import *
+from gradscribe.runtime.operations.special import *
+from gradscribe.runtime.operations.spellings import spelled
+from gradscribe.runtime.operations.strides import *
+from gradscribe.runtime.operations.viewing import *
+from gradscribe.runtime.operations.windows import *
+from gradscribe.runtime.tensors import creation, promotion, queries, randomness, sharing
 from gradscribe.runtime.tensors.creation import *
-from gradscribe.runtime.tensors.dtypes import (
-    device,
-    finfo,
-    get_default_dtype,
-    iinfo,
-    layout,
-    memory_format,
-    set_default_dtype,
-    strided,
-)
-from gradscribe.runtime.tensors.in_place_names import *
-from gradscribe.runtime.tensors.memory_formats import (
-    channels_last,
-    channels_last_3d,
-    contiguous_format,
-    preserve_format,
-)
-from gradscribe.runtime.tensors.printing import set_printoptions
 from gradscribe.runtime.tensors.promotion import *
 from gradscribe.runtime.tensors.queries import *
 from gradscribe.runtime.tensors.randomness import *
 from gradscribe.runtime.tensors.sharing import *
-from gradscribe.runtime.tensors.size import Size
 from gradscribe.runtime.tensors.tensor import Tensor
 
 dtype = dtypes.PublicDtype

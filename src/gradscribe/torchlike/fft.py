@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.arrays import dtypes
 from gradscribe.runtime.tensors.creation import finished
 from gradscribe.runtime.tensors.promotion import floating
 from gradscribe.runtime.tensors.tensor import Tensor

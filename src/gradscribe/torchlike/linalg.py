@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.functions import common as functions
-from gradscribe.runtime.functions import factorizations, products, shaping
-from gradscribe.runtime.functions.factorizations import LinAlgError as LinAlgError
-from gradscribe.runtime.functions.norms import matrix_norm, norm, vector_norm
-from gradscribe.runtime.functions.ranks import matrix_rank, pinv
-from gradscribe.runtime.functions.spellings import taking_out
-from gradscribe.runtime.functions.viewing import diagonal as _diagonal
-from gradscribe.runtime.tensors.size import returned
+from gradscribe.runtime.arrays.size import returned
+from gradscribe.runtime.operations import common as functions
+from gradscribe.runtime.operations import factorizations, products, shaping
+from gradscribe.runtime.operations.factorizations import LinAlgError as LinAlgError
+from gradscribe.runtime.operations.norms import matrix_norm, norm, vector_norm
+from gradscribe.runtime.operations.ranks import matrix_rank, pinv
+from gradscribe.runtime.operations.spellings import taking_out
+from gradscribe.runtime.operations.viewing import diagonal as _diagonal
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 # fmt: off

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.runtime.functions import common as functions
-from gradscribe.runtime.functions import special
-from gradscribe.runtime.functions.eager import apply
-from gradscribe.runtime.functions.outputs import into
+from gradscribe.runtime.operations import common as functions
+from gradscribe.runtime.operations import special
+from gradscribe.runtime.operations.eager import apply
+from gradscribe.runtime.operations.outputs import into
 from gradscribe.runtime.tensors.promotion import divisible, divisible_arrays
 from gradscribe.runtime.tensors.tensor import Tensor
 

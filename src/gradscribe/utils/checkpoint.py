@@ -3,7 +3,7 @@
 from typing import NoReturn
 
 from gradscribe.runtime.absent import absent_from_checkpoints
-from gradscribe.runtime.checkpoint import (
+from gradscribe.runtime.modes.checkpoint import (
     CheckpointFunction,
     check_backward_validity,
     checkpoint,
@@ -11,7 +11,7 @@ from gradscribe.runtime.checkpoint import (
     detach_variable,
     noop_context_fn,
 )
-from gradscribe.runtime.recomputation import (
+from gradscribe.runtime.modes.recomputation import (
     CheckpointError,
     GraphExecGroup,
     set_checkpoint_debug_enabled,

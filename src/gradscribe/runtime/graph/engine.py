@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.functions.floating_point_errors import silent
+from gradscribe.runtime.arrays.floating_point_errors import silent
 from gradscribe.runtime.graph import anomaly
 from gradscribe.runtime.graph.grad_mode import enter_mode, leave_mode
 from gradscribe.runtime.graph.hooks import WATCHED, HookTable, checked_results, run_hooks

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakSet
 
-from gradscribe.runtime.tensors.dtypes import type_name
+from gradscribe.runtime.arrays.dtypes import type_name
 
 Hook = Callable[..., Any]
 HookTable = dict[int, Hook]

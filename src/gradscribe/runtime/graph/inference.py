@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextvars import Token
 from typing import Any
 
-from gradscribe.runtime.functions.eager_operation import Operation
+from gradscribe.runtime.arrays.eager_operation import Operation
 from gradscribe.runtime.graph.grad_mode import INFERENCE, GradMode, enter_mode, leave_mode
 from gradscribe.runtime.graph.modes import Mode, enter, leave
 from gradscribe.runtime.graph.variable import Variable

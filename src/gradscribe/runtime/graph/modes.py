@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any, TypeAlias
 
-from gradscribe.runtime.functions.eager_operation import Operation
+from gradscribe.runtime.arrays.eager_operation import Operation
 
 Call = Callable[[Sequence[Any]], Sequence[Any]]
 

@@ -19,6 +19,8 @@ from weakref import ref
 
 import numpy as np
 
+from gradscribe.runtime.arrays.dtypes import CPU, PublicDtype
+from gradscribe.runtime.arrays.size import Size
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.hooks import (
     WATCHED,
@@ -28,8 +30,6 @@ from gradscribe.runtime.graph.hooks import (
     require_nothing,
 )
 from gradscribe.runtime.graph.variable import Variable, is_shown, shown
-from gradscribe.runtime.tensors.dtypes import CPU, PublicDtype
-from gradscribe.runtime.tensors.size import Size
 from gradscribe.tracebacks import shortened
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from gradscribe.runtime.functions.explaining import out_of_range
+from gradscribe.runtime.arrays import dtypes
+from gradscribe.runtime.arrays.explaining import out_of_range
+from gradscribe.runtime.arrays.memory_formats import is_arranged
+from gradscribe.runtime.arrays.size import Size
 from gradscribe.runtime.graph.grad_mode import grad_enabled
-from gradscribe.runtime.tensors import dtypes
-from gradscribe.runtime.tensors.memory_formats import is_arranged
-from gradscribe.runtime.tensors.size import Size
 
 if TYPE_CHECKING:
     from gradscribe.runtime.tensors.attached import Attached

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.functions.floating_point_errors import silent
+from gradscribe.runtime.arrays import dtypes
+from gradscribe.runtime.arrays.data_errors import unlike_sequence, without_dtype
+from gradscribe.runtime.arrays.floating_point_errors import silent
+from gradscribe.runtime.arrays.memory_formats import arranged
+from gradscribe.runtime.arrays.size import sizes
 from gradscribe.runtime.graph.modes import MODES, tell_made
-from gradscribe.runtime.tensors import dtypes
-from gradscribe.runtime.tensors.data_errors import unlike_sequence, without_dtype
-from gradscribe.runtime.tensors.memory_formats import arranged
-from gradscribe.runtime.tensors.size import sizes
 from gradscribe.runtime.tensors.tensor import Array, Tensor, legacy_array, wrap
 
 # fmt: off

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from gradscribe.ir.probing import plain_number
+from gradscribe.runtime.arrays import dtypes
 from gradscribe.runtime.graph.modes import MODES
-from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.tensor import Array, Tensor, wrap
 
 _CATEGORIES = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}

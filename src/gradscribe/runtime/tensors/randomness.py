@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.functions.explaining import common_shape
-from gradscribe.runtime.functions.floating_point_errors import silent
-from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.arrays import dtypes
+from gradscribe.runtime.arrays.explaining import common_shape
+from gradscribe.runtime.arrays.floating_point_errors import silent
+from gradscribe.runtime.arrays.size import sizes
 from gradscribe.runtime.tensors.creation import finished
-from gradscribe.runtime.tensors.size import sizes
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 # fmt: off

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.arrays import dtypes
 from gradscribe.runtime.tensors.creation import _array_of, finished, taken, tensor
 from gradscribe.runtime.tensors.tensor import Array, Tensor
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.functions.floating_point_errors import tell_of_imaginary_part
-from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.arrays import dtypes
+from gradscribe.runtime.arrays.floating_point_errors import tell_of_imaginary_part
 from gradscribe.runtime.tensors.tensor import Array, Tensor, wrap
 
 

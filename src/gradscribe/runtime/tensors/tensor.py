@@ -16,18 +16,18 @@ from weakref import ref
 
 import numpy as np
 
-from gradscribe.runtime.graph.gradients import OWN, GradientAttributes
+from gradscribe.runtime.arrays import dtypes
+from gradscribe.runtime.arrays.printing import tensor_text
+from gradscribe.runtime.arrays.size import Size, sizes
 from gradscribe.runtime.graph.hooks import WATCHED, Hook, HookTable, RemovableHandle
 from gradscribe.runtime.graph.inference import REQUIRED, is_inference, refuse_requiring
 from gradscribe.runtime.graph.modes import MODES, tangent_of, tell_detached, tell_made, tell_moved
 from gradscribe.runtime.graph.node import NO_EDGE, AccumulateGrad, Edge, Node, new_accumulator
 from gradscribe.runtime.graph.variable import Showing
-from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.array_methods import Array as Array
 from gradscribe.runtime.tensors.array_methods import ArrayMethods
+from gradscribe.runtime.tensors.gradients import OWN, GradientAttributes
 from gradscribe.runtime.tensors.legacy import LegacyAttributes
-from gradscribe.runtime.tensors.printing import tensor_text
-from gradscribe.runtime.tensors.size import Size, sizes
 from gradscribe.runtime.tensors.views import View
 
 _FLAG_OF_NON_LEAF = "you can only change requires_grad flags of leaf variables."

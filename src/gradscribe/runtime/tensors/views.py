@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.functions.eager_operation import Operation
+from gradscribe.runtime.arrays.eager_operation import Operation
 from gradscribe.runtime.graph.grad_mode import enter_mode, grad_enabled, leave_mode
 from gradscribe.runtime.graph.inference import is_inference_mode_enabled
 from gradscribe.runtime.tensors.array_methods import memory_of

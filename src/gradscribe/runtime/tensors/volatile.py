@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import ref
 
-from gradscribe.runtime.functions.eager_operation import Operation
+from gradscribe.runtime.arrays.eager_operation import Operation
 from gradscribe.runtime.graph.modes import Call, Mode, enter, leave
 from gradscribe.runtime.graph.variable import Variable
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.arrays import dtypes
 from gradscribe.runtime.tensors.copies import placed_array, reduced
 from gradscribe.runtime.tensors.tensor import Self, Tensor, fill, wrap
 

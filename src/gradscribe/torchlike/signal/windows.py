@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.functions.windows import SHAPES
-from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.arrays import dtypes
+from gradscribe.runtime.operations.windows import SHAPES
 from gradscribe.runtime.tensors.creation import finished
 from gradscribe.runtime.tensors.tensor import Tensor
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.functions.composites import sigmoid
+from gradscribe.runtime.arrays.composites import sigmoid
 
 
 def between(x: Any, low: float, high: float) -> Any:

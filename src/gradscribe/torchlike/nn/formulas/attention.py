@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.api import stop_gradient
-from gradscribe.runtime.functions.composites import softmax
+from gradscribe.runtime.arrays.composites import softmax
 
 
 def linear(x: Any, weight: Any, *bias: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.functions.composites import log_softmax
+from gradscribe.runtime.arrays.composites import log_softmax
 
 
 def reduced(losses: Any, reduction: str) -> Any:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.functions import activations as functions_beside
-from gradscribe.runtime.functions import common as functions
-from gradscribe.runtime.functions import composites, special
-from gradscribe.runtime.functions.eager import Operation, apply
-from gradscribe.runtime.tensors import inplace
+from gradscribe.runtime.arrays import composites
+from gradscribe.runtime.operations import activations as functions_beside
+from gradscribe.runtime.operations import common as functions
+from gradscribe.runtime.operations import inplace, special
+from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.randomness import Generator, source
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 from gradscribe.torchlike.nn.formulas import activations as formulas

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.functions import calculus, products, shaping
-from gradscribe.runtime.functions import common as functions
-from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.arrays import dtypes
 from gradscribe.runtime.graph import grad_mode
-from gradscribe.runtime.tensors import dtypes, inplace
+from gradscribe.runtime.operations import calculus, inplace, products, shaping
+from gradscribe.runtime.operations import common as functions
+from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.promotion import alike
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 from gradscribe.torchlike.nn.formulas import attention as formulas

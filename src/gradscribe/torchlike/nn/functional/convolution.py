@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradscribe.runtime.functions import shaping
-from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.operations import shaping
+from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.promotion import alike
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.torchlike.nn.formulas import convolution as formulas

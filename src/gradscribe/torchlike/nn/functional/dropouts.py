@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gradscribe.runtime.functions import common as functions
-from gradscribe.runtime.tensors import inplace as changes
+from gradscribe.runtime.operations import common as functions
+from gradscribe.runtime.operations import inplace as changes
 from gradscribe.runtime.tensors.randomness import Generator, source
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.functions import common as functions
-from gradscribe.runtime.functions import shaping
-from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.operations import common as functions
+from gradscribe.runtime.operations import shaping
+from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors import queries
 from gradscribe.runtime.tensors.promotion import alike
 from gradscribe.runtime.tensors.tensor import Tensor

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gradscribe.runtime.functions import calculus, shaping
-from gradscribe.runtime.functions import common as functions
-from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.operations import calculus, shaping
+from gradscribe.runtime.operations import common as functions
+from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors import creation
 from gradscribe.runtime.tensors.promotion import alike
 from gradscribe.runtime.tensors.tensor import Tensor

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.functions import common as functions
-from gradscribe.runtime.functions import shaping
-from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.operations import common as functions
+from gradscribe.runtime.operations import shaping
+from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 from gradscribe.torchlike.nn.formulas import padding as margins
 from gradscribe.torchlike.nn.formulas import pooling as formulas

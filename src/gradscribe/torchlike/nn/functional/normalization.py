@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from gradscribe.runtime.functions import common as functions
-from gradscribe.runtime.functions import shaping
-from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.arrays import dtypes
+from gradscribe.runtime.arrays.size import sizes
 from gradscribe.runtime.graph import grad_mode
-from gradscribe.runtime.tensors import dtypes, inplace
-from gradscribe.runtime.tensors.size import sizes
+from gradscribe.runtime.operations import common as functions
+from gradscribe.runtime.operations import inplace, shaping
+from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.torchlike.nn.formulas import normalization as formulas
 from gradscribe.torchlike.nn.functional import padding

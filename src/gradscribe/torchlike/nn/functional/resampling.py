@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gradscribe.runtime.functions import shaping
-from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.operations import shaping
+from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 from gradscribe.torchlike.nn.formulas import resampling as formulas
 from gradscribe.torchlike.nn.functional import means

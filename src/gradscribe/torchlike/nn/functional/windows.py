@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradscribe.runtime.functions import shaping
-from gradscribe.runtime.tensors.size import sizes
+from gradscribe.runtime.arrays.size import sizes
+from gradscribe.runtime.operations import shaping
 from gradscribe.runtime.tensors.tensor import Tensor
 
 

@@ -1,0 +1,1 @@
+"""What runs operations otherwise: custom Functions, forward mode, checkpoints, profiles."""

@@ -1,0 +1,1 @@
+"""The rows of the table of operations, how a call of one is run and recorded, and its node."""

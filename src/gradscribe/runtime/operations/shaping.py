@@ -1,0 +1,324 @@
+"""The table of eager operations, continued: shapes, joining and splitting."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime.arrays import composites, dtypes
+from gradscribe.runtime.arrays.explaining import out_of_range
+from gradscribe.runtime.arrays.size import sizes
+from gradscribe.runtime.operations.adaptors import axes, enter_row, joined
+from gradscribe.runtime.operations.eager import Operation, apply
+from gradscribe.runtime.operations.pieces import pieces
+from gradscribe.runtime.tensors.tensor import Array, Tensor, wrap
+
+# fmt: off
+__all__ = [
+    "broadcast_to", "cat", "chunk", "concat", "concatenate", "expand_dims", "flatten", "flip",
+    "permute", "ravel", "reshape", "split", "squeeze", "stack", "swapaxes", "swapdims", "t",
+    "transpose", "unbind", "unsqueeze",
+]
+# fmt: on
+
+
+def _reshaped(array: Any, shape: tuple[int, ...]) -> Any:
+    for index, length in enumerate(shape):
+        if length < -1:
+            raise RuntimeError(
+                f"invalid shape dimension {length} at index {index} of shape {list(shape)}"
+            )
+    try:
+        return np.reshape(array, shape)
+    except ValueError:
+        if shape.count(-1) > 1:
+            raise RuntimeError("only one dimension can be inferred") from None
+        if -1 in shape and 0 in shape and not array.size:
+            raise RuntimeError(
+                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the "
+                "unspecified dimension size -1 can be any value and is ambiguous"
+            ) from None
+        message = f"shape '{list(shape)}' is invalid for input of size {array.size}"
+        raise RuntimeError(message) from None
+
+
+VIEW = enter_row(
+    Operation("View", np.reshape, ("shape",), positional=True, view=True, run=_reshaped)
+)
+_EXPAND = enter_row(Operation("Expand", np.broadcast_to, ("shape",), positional=True, view=True))
+_PERMUTE = enter_row(
+    Operation("Permute", np.transpose, ("axes",), view=True, run=np.ndarray.transpose)
+)
+_TRANSPOSE = enter_row(Operation("Transpose", np.swapaxes, ("axis1", "axis2"), view=True))
+_SAME_AXES = Operation("Transpose", np.transpose, view=True)
+_FLIP = Operation("Flip", composites.flip, ("axis",))
+_T = Operation("T", np.transpose, view=True)
+_SQUEEZE = enter_row(Operation("Squeeze", np.squeeze, ("axis",), view=True))
+_UNSQUEEZE = enter_row(Operation("Unsqueeze", np.expand_dims, ("axis",), view=True))
+
+
+def reshape(input: Tensor, *args: Any, shape: Any = None) -> Tensor:
+    """The same elements in another shape; a view where that is possible."""
+    return apply(VIEW, (input,), (sizes(args if shape is None else (shape,)),))
+
+
+def view(input: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
+    """A view of another shape, or (given a dtype) of another element type."""
+    if len(shape) == 1 and isinstance(shape[0], (np.dtype, dtypes.PublicDtype)):
+        (dtype,) = shape
+    if dtype is not None:
+        _check_sizes(input.array, dtypes.to_dtype(dtype))
+        viewed = wrap(input.array.view(dtypes.to_dtype(dtype)))
+        viewed._counter = input._counter
+        return viewed
+    result = reshape(input, *shape)
+    if input.array.size and not np.shares_memory(result.array, input.array):
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one "
+            "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
+        )
+    return result
+
+
+def _check_sizes(array: Array, wanted: dtypes.Dtype) -> None:
+    """Raise PyTorch's errors for elements that cannot be seen as others of another size."""
+    if array.itemsize == wanted.itemsize:
+        return
+    names = f"{dtypes.scalar_name(array.dtype)} as {dtypes.scalar_name(wanted)}"
+    view = f"to view {names} (different element sizes)"
+    if not array.ndim:
+        raise RuntimeError(f"self.dim() cannot be 0 {view}")
+    times = wanted.itemsize // array.itemsize
+    if times > 1 and array.shape[-1] % times:
+        raise RuntimeError(
+            f"self.size(-1) must be divisible by {times} {view}, but got {array.shape[-1]}"
+        )
+    step = array.strides[-1] // array.itemsize
+    if step != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 {view}, but got {step}")
+
+
+def view_as(input: Tensor, other: Tensor) -> Tensor:
+    """`view` in the shape of another Tensor."""
+    return view(input, other.array.shape)
+
+
+def reshape_as(input: Tensor, other: Tensor) -> Tensor:
+    """`reshape` to the shape of another Tensor."""
+    return reshape(input, other.array.shape)
+
+
+def ravel(input: Tensor) -> Tensor:
+    """All elements along one axis, next to each other in memory."""
+    return reshape(input.contiguous(), -1)
+
+
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """The axes from start_dim to end_dim as one."""
+    shape = input.array.shape
+    if len(shape) == 1:
+        return input
+    first, last = axis_of(start_dim, len(shape)), axis_of(end_dim, len(shape))
+    if first > last:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if shape and first == last:
+        return input
+    length = math.prod(shape[first : last + 1])
+    return reshape(input, (*shape[:first], length, *shape[last + 1 :]))
+
+
+def expand(input: Tensor, *shape: Any, size: Any = None) -> Tensor:
+    """Broadcast to a shape, in which -1 leaves an axis as it is."""
+    given = sizes(shape if size is None else (size,))
+    present = input.array.shape
+    if len(given) < len(present):
+        name = dtypes.type_name(input.array.dtype)
+        raise RuntimeError(
+            f"expand({name}{{{list(present)}}}, size={list(given)}): the number of sizes provided "
+            f"({len(given)}) must be greater or equal to the number of dimensions in the tensor "
+            f"({len(present)})"
+        )
+    padded = (None,) * (len(given) - len(present)) + tuple(present)
+    for axis, (new, old) in reversed([*enumerate(zip(given, padded, strict=True))]):
+        _check_expanded(
+            new, old, axis, f"Target sizes: {list(given)}.  Tensor sizes: {list(present)}"
+        )
+    kept = tuple(old if new == -1 else new for new, old in zip(given, padded, strict=True))
+    return apply(_EXPAND, (input,), (kept,))
+
+
+def _check_expanded(new: int, old: int | None, axis: int, of_which: str) -> None:
+    """Raise PyTorch's error for an axis that cannot be broadcast to a length."""
+    if old is None and new < 0:
+        raise RuntimeError(
+            f"The expanded size of the tensor ({new}) isn't allowed in a leading, non-existing "
+            f"dimension {axis}"
+        )
+    if old not in (None, 1, new) and new != -1:
+        raise RuntimeError(
+            f"The expanded size of the tensor ({new}) must match the existing size ({old}) at "
+            f"non-singleton dimension {axis}.  {of_which}"
+        )
+
+
+broadcast_to = expand
+
+
+def expand_as(input: Tensor, other: Tensor) -> Tensor:
+    """Broadcast to the shape of another Tensor."""
+    return expand(input, other.array.shape)
+
+
+def permute(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
+    """The axes in another order."""
+    order, rank = sizes(args if dims is None else (dims,)), input.array.ndim
+    if len(order) != rank:
+        raise RuntimeError(
+            "permute: number of dimensions in the tensor input does not match the "
+            f"length of the desired ordering of dimensions i.e. input.dim() = {rank} is not equal "
+            f"to len(dims) = {len(order)}"
+        )
+    if len({axis_of(dim, rank) for dim in order}) < rank:
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return apply(_PERMUTE, (input,), (order,))
+
+
+def reversed_axes(input: Tensor) -> Tensor:
+    """All axes in the other order."""
+    return apply(_PERMUTE, (input,), (tuple(range(input.array.ndim - 1, -1, -1)),))
+
+
+def transpose(input: Tensor, dim0: Any = None, dim1: Any = None, *dims: int) -> Tensor:
+    """Two axes exchanged; as in NumPy, all axes reversed where none are named, and all axes in a
+    new order where more than two are."""
+    if dim0 is None:
+        return reversed_axes(input)
+    if dim1 is None:
+        return permute(input, dim0)
+    if dims:
+        return permute(input, dim0, dim1, *dims)
+    if not input.array.ndim:
+        axis_of(dim0, 0), axis_of(dim1, 0)
+        return apply(_SAME_AXES, (input,))
+    return apply(_TRANSPOSE, (input,), (dim0, dim1))
+
+
+swapaxes = swapdims = transpose
+
+
+def flip(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
+    """A copy with these axes in the other direction."""
+    if dims is None and not args:
+        raise TypeError('flip() missing 1 required positional arguments: "dims"')
+    rank = input.array.ndim
+    named = [axis_of(dim, rank) for dim in sizes(args if dims is None else (dims,))]
+    twice = next((axis for place, axis in enumerate(named) if axis in named[:place]), None)
+    if twice is not None:
+        raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+    return apply(_FLIP, (input,), (tuple(named) if rank else (),))
+
+
+def t(input: Tensor) -> Tensor:
+    """The transpose of a matrix."""
+    if input.array.ndim > 2:
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {input.array.ndim}D"
+        )
+    return apply(_T, (input,))
+
+
+def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
+    """Without the axes of length one, or without those named that have length one."""
+    named_none = isinstance(dim, (tuple, list)) and not len(dim)
+    dim = () if named_none else axes(axis if dim is None else dim)
+    if dim is not None:
+        named = dim if isinstance(dim, tuple) else (dim,)
+        shape = input.array.shape
+        taken = [axis_of(d, len(shape)) for d in named]
+        for place, d in enumerate(taken):
+            if d in taken[:place]:
+                raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+        dim = tuple(d for d in named if shape and shape[axis_of(d, len(shape))] == 1)
+    return apply(_SQUEEZE, (input,), (dim,))
+
+
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
+    """With a new axis of length one."""
+    return apply(_UNSQUEEZE, (input,), (operator.index(dim),))
+
+
+expand_dims = unsqueeze
+
+
+def axis_of(dim: int, rank: int) -> int:
+    """An axis counted from the front; PyTorch's errors where there is none such."""
+    if not hasattr(dim, "__index__"):
+        raise TypeError(f"an axis must be an int, not {type(dim).__name__}")
+    if not -max(rank, 1) <= dim < max(rank, 1):
+        raise out_of_range(dim, rank)
+    return dim % rank if rank else 0
+
+
+cat = concat = concatenate = joined("cat", np.concatenate, "Cat")
+stack = joined("stack", np.stack, "Stack")
+
+
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """The slices along an axis."""
+    axis = axis_of(dim, input.array.ndim)
+    if not input.array.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    return pieces(input, axis, range(input.array.shape[axis]), "Unbind")
+
+
+def split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Pieces along an axis, of one size (the last may be smaller) or of these sizes."""
+    if not input.array.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    axis = axis_of(dim, input.array.ndim)
+    bounds = _bounds_of_pieces(input.array.shape[axis], split_size, dim)
+    places = [slice(start, stop) for start, stop in bounds]
+    shape = input.array.shape
+    if isinstance(split_size, int):
+        return pieces(input, axis, places, "Split", split_size=split_size, self_sym_sizes=shape)
+    lengths = tuple(split_size)
+    return pieces(input, axis, places, "SplitWithSizes", split_sizes=lengths, self_sym_sizes=shape)
+
+
+def _bounds_of_pieces(
+    length: int, split_size: int | Sequence[int], axis: int
+) -> list[tuple[int, int]]:
+    """Where each of the pieces of an axis starts and stops."""
+    if isinstance(split_size, int):
+        if split_size < 0:
+            raise RuntimeError(
+                f"split expects split_size be non-negative, but got split_size={split_size}"
+            )
+        if split_size == 0 and length > 0:
+            raise RuntimeError(
+                "split_size can only be 0 if dimension size is 0, but got dimension size of "
+                f"{length}"
+            )
+        starts = range(0, max(length, 1), max(split_size, 1))
+        return [(start, min(start + split_size, length)) for start in starts]
+    ends = np.cumsum(split_size).tolist()
+    if ends[-1] != length:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {length} (input tensor's size "
+            f"at dimension {axis}), but got split_sizes={list(split_size)}"
+        )
+    return list(zip([0, *ends], ends, strict=False))
+
+
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """At most `chunks` pieces of equal size along an axis."""
+    if not input.array.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks < 1:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    length = input.array.shape[axis_of(dim, input.array.ndim)]
+    return split(input, -(-length // chunks) if length else [0] * chunks, dim)

@@ -74,14 +74,18 @@ def contract_of_method(cls: type | None, name: str) -> Contract:
 def called_back(callee: Any, contract: Contract) -> Contract:
     """What a call may do that is given functions, methods or iterators of the program, besides what
     is known of it. An object that is made of them keeps them."""
-    if any(callee is one for one in _MAKING):
+    if not is_calling(callee):
         return contract
     keeps = contract.keeps or (isinstance(callee, type) and not contract.connects)
     return replace(UNKNOWN if contract.writes is None else CALLED_BACK, keeps=keeps)
 
 
+def is_calling(callee: Any) -> bool:
+    """Whether a function may call those that it is given: some make objects of them."""
+    return not any(callee is one for one in _MAKING)
+
+
 _MAKING = (getattr, functools.partial, iter, map, filter, zip, enumerate, reversed)
-"""What makes objects of functions, and calls none."""
 
 
 def is_immutable(cls: type | None) -> bool:

@@ -243,7 +243,7 @@ def changes_by_name(function: types.FunctionType) -> bool:
 def may_read(function: types.FunctionType, names: set[str]) -> bool:
     """Whether a function may read what is found by one of these names."""
     found = names_in(function.__code__).union(*(c.co_freevars for c in codes_in(function.__code__)))
-    return not found.isdisjoint(names | _CHANGING | _READING)
+    return not found.isdisjoint(names | ANY_NAME)
 
 
 _CHANGING = frozenset(
@@ -254,6 +254,8 @@ _READING = frozenset(
     {"getattr", "attrgetter", "__getattribute__", "__getstate__", "__reduce__"}
     | {"astuple", "asdict", "deepcopy", "dump", "dumps"}
 )
+ANY_NAME = _CHANGING | _READING
+"""Names by which a function may find attributes of names that it makes when it runs."""
 
 
 def rebound(function: types.FunctionType) -> Iterator[tuple[Any, str]]:

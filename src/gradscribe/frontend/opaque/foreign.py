@@ -33,6 +33,7 @@ from gradscribe.frontend.memory import (
     outside_state,
     places,
     sharing,
+    unread_code,
 )
 from gradscribe.frontend.memory.reach import is_read_only, storages
 from gradscribe.frontend.opaque import (
@@ -67,7 +68,7 @@ from gradscribe.primitives.contracts import (
     contract_of_method,
 )
 from gradscribe.primitives.control import COPY, EFFECT, LENT, WRITTEN
-from gradscribe.primitives.generator_managers import calls_unread, is_maker
+from gradscribe.primitives.generator_managers import is_maker
 from gradscribe.primitives.indexing import READ_ONLY
 
 Items = Sequence[FrontendValue]
@@ -97,6 +98,10 @@ def call(
         contract = replace(contract, keeps=True)
     items = contract.written(callee, arguments, keywords)
     called = [] if is_declared(callee) else all_called(lowering, [*arguments, *keywords.values()])
+    functions = [*called, *_functions(callee, [*arguments, *keywords.values()])]
+    runs_unread = leading.runs_unread(lowering, callee, functions)
+    if runs_unread and not contract.keeps:
+        contract = replace(called_back(callee, contract), keeps=True)
     may_run = contract.keeps or bool(called) or calls_back(callee, ())
     is_later = is_maker(callee)  # it runs code where what it makes is entered
     others = [*arguments[isinstance(callee, Method) :], *keywords.values()]
@@ -139,9 +144,10 @@ def call(
             contiguity.check_given(lowering, node, name_of(callee), storage.name, value)
     shown = _shown(lowering, node, callee, reached, shows)
     looks = contract.keeps and CODE in contract.reads and contract is not SHOWN
-    looks = looks and folded_calls.module_of(callee) not in ("numpy", "scipy")  # these hold none
+    looks &= runs_unread or folded_calls.module_of(callee) not in ("numpy", "scipy")
     if is_later and looks:
-        looks = calls_unread(callee) or any(map(opaque_type, arguments))
+        unread = unread_code.runs_unread([probe(callee, "__wrapped__", callee)])
+        looks = unread or any(map(opaque_type, arguments))
     if looks:
         seen = {*reached, *own, *lowering.kept.handles, *lowering.kept.lists}
         outside_state.refuse_pending(lowering, node, name, seen)
@@ -286,9 +292,20 @@ def method_contract(cls: type | None, name: str, given: Items) -> Contract:
 
 def _with_objects(callee: Any, found: Contract, given: Items) -> Contract:
     """A function that calls what it is given, or takes its items, runs code that may be kept."""
-    is_calling = callee in _CALLING if isinstance(callee, Hashable) else False
-    return UNKNOWN if is_calling and any(map(_may_be_function, given)) else found
+    return UNKNOWN if any(_functions(callee, given)) else found
 
+
+def _functions(callee: Any, given: Items) -> Iterator[FrontendValue]:
+    """The objects of the running program that a function calls, or takes the items of."""
+    is_root = folded_calls.module_of(callee) == "scipy" and probe(callee, "__name__") in ROOTS
+    if is_root or (isinstance(callee, Hashable) and callee in _CALLING):
+        yield from filter(_may_be_function, given)
+
+
+ROOTS = frozenset(
+    {"bisect", "brenth", "brentq", "fixed_quad", "newton", "quad", "quad_vec", "ridder", "toms748"}
+)
+"""Functions of SciPy that compute nothing but what a function makes of numbers."""
 
 _CALLING = frozenset(
     {re.sub, re.subn, "sub", "subn", sorted, min, max, map, filter, functools.reduce}
@@ -300,14 +317,20 @@ def _may_be_function(item: FrontendValue) -> bool:
     """Whether an object of the running program may be a function or an iterator."""
     type_ = opaque_type(item)
     cls = str if type_ is None else type_.cls
-    return cls is None or issubclass(cls, (types.FunctionType, types.MethodType, Iterator))
+    return cls is None or issubclass(cls, _FUNCTIONS) or unread_code.is_function_of_c(cls)
+
+
+_FUNCTIONS = (types.FunctionType, types.MethodType, Iterator)
 
 
 def calls_back(callee: Any, given: Items) -> bool:
-    """Whether a call may run code of the program by what it is given."""
+    """Whether a call may run code of the program, or such code in C, by what it is given; a class
+    makes objects of the latter."""
     if is_declared(callee):
         return False
-    return outside_functions.leads_to_python(callee) or any(map(may_call, given))
+    in_c = not isinstance(callee, type)
+    given_code = any(may_call(item, in_c=in_c) for item in given)
+    return given_code or outside_functions.leads_to_python(callee)
 
 
 def is_declared(callee: Any) -> bool:
@@ -319,8 +342,9 @@ def all_called(lowering: Lowering, items: Items) -> list[FrontendValue]:
     """The functions, methods and iterators among these values, and all that those lead to: code
     that is given them may run code of the program."""
     found: dict[FrontendValue, None] = {}
-    for item in filter(may_call, items):
-        found.update(dict.fromkeys(parts_of(lowering, item)))
+    for item in items:
+        if may_call(item, in_c=True):
+            found.update(dict.fromkeys(parts_of(lowering, item)))
     return list(found)
 
 

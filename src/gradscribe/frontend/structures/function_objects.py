@@ -16,7 +16,13 @@ from typing import Any
 import gast
 import numpy as np
 
-from gradscribe.frontend.memory import iterators, kept_variables, outside_functions, scope
+from gradscribe.frontend.memory import (
+    iterators,
+    kept_variables,
+    outside_functions,
+    scope,
+    unread_code,
+)
 from gradscribe.frontend.prelude.prelude import remembered
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError
@@ -46,17 +52,23 @@ ArgumentOf = Callable[[FrontendValue], Any]
 _CALLED = (LocalFunction, PartialOf, BoundMethod, OneShot)
 
 
-def may_call(item: FrontendValue) -> bool:
-    """Whether code that is given this value may run code of the program by it."""
+def may_call(item: FrontendValue, *, in_c: bool = False) -> bool:
+    """Whether code that is given this value may run code of the program by it. in_c: or code in C
+    of which nothing is known."""
     if isinstance(item, TupleOf):
-        return any(map(may_call, item.items))
+        return any(may_call(below, in_c=in_c) for below in item.items)
     if isinstance(item, Static):
         if isinstance(item.value, (types.FunctionType, types.MethodType)):
             return not dependencies.is_library(item.value)
-        return outside_functions.leads_to_python(item.value)
+        return outside_functions.leads_to_python(item.value) or (in_c and _is_in_c(item.value))
     if isinstance(item, ObjectRef):
-        return outside_functions.leads_to_python(item.target)
+        return outside_functions.leads_to_python(item.target) or (in_c and _is_in_c(item.target))
     return isinstance(item, _CALLED)
+
+
+def _is_in_c(held: Any) -> bool:
+    is_function = callable(held) and not isinstance(held, type)
+    return (is_function or unread_code.is_callback_of_c(type(held))) and unread_code.is_unread(held)
 
 
 def made_object(lowering: Lowering, item: FrontendValue, argument_of: ArgumentOf) -> Value | None:

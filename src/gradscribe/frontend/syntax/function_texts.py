@@ -32,6 +32,22 @@ def names_in(node: Any) -> frozenset[str]:
 
 
 @functools.lru_cache(maxsize=1024)
+def attributes_in(node: Any) -> frozenset[str]:
+    """The names that a function may look for in what it finds: those of attributes, of what it
+    imports, and of what finds attributes by texts."""
+    found = names_in(node).union(n.attr for n in gast.walk(node) if isinstance(n, gast.Attribute))
+    return found.union(n.name for n in gast.walk(node) if isinstance(n, gast.alias))
+
+
+@functools.lru_cache(maxsize=1024)
+def imported_in(node: Any) -> frozenset[str]:
+    """The names of the modules that a function imports."""
+    found = [n.name for n in gast.walk(node) if isinstance(n, gast.alias)]
+    found += [n.module or "" for n in gast.walk(node) if isinstance(n, gast.ImportFrom)]
+    return frozenset(found)
+
+
+@functools.lru_cache(maxsize=1024)
 def rebound_names(node: Any) -> frozenset[str]:
     """The variables of a function that may be bound again after they were."""
     own = list(own_nodes(node))

@@ -36,6 +36,7 @@ def kept_after_a_store(x):
 
 _MODES: dict[str, Callable[[Any], Any]] = {
     "reverse": lambda f: gs.value_and_grad(f)(X)[0],
+    "pullback": lambda f: gs.vjp(f, X)[0],
     "forward": lambda f: gs.jvp(f, (X,), (X,))[0],
     "in part": lambda f: gs.value_and_grad(f, compile="auto")(X)[0],
     "as it is": lambda f: gs.value_and_grad(f, compile=False)(X)[0],

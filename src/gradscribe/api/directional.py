@@ -25,6 +25,7 @@ from gradscribe.compiler import Primal, Target, partial_target, target_of
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.given_leaves import matched
 from gradscribe.compiler.leaves import copied
+from gradscribe.compiler.outside_state import OutsideState
 from gradscribe.errors import AliasingError, ArgumentError, NoDerivativeError, SourceNotFoundError
 from gradscribe.ir.trees import Constant, unflatten
 from gradscribe.ir.types import Array, is_differentiable
@@ -274,6 +275,9 @@ def _recorded(call: _Call) -> tuple[tuple[Any, ...], Any]:
         copied(leaf, made) if position in shared else leaf
         for position, leaf in enumerate(call.leaves)
     ]
+    for leaf in leaves:
+        if isinstance(leaf, OutsideState):
+            leaf.renew(made)
     return call.point.forward(leaves)
 
 

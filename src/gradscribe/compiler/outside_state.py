@@ -7,7 +7,7 @@ of functions that call code which may change what they read (`frontend.memory.ou
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,12 @@ class OutsideState:
         self._objects = objects
         self._values = read() or ()
         self._held = self._all_held(self._values)
+        self._copies: Mapping[int, Any] = {}
+
+    def renew(self, copies: Mapping[int, Any]) -> None:
+        """Let copies of what is captured, by its identity, be the same as that. The program reads
+        these: what may change before it reads it is taken over."""
+        self._copies = copies
 
     def _all_held(self, values: Sequence[Any]) -> list[Any]:
         return [v if n in self._objects else _held(v) for n, v in enumerate(values)]
@@ -48,6 +54,8 @@ class OutsideState:
                 if is_read or not is_array:
                     return False
                 self._held[number] = held
+                if id(value) in self._copies:
+                    np.copyto(self._copies[id(value)], value)
         return True
 
     def _are_identical(self, held: Any, before: Any) -> bool:

@@ -25,6 +25,7 @@ from gradscribe.runtime.arrays import composites
 from gradscribe.runtime.arrays.eager_operation import Operation as Operation
 from gradscribe.runtime.arrays.eager_operation import unwarned
 from gradscribe.runtime.arrays.floating_point_errors import silent
+from gradscribe.runtime.arrays.kinds import kind_of_array
 from gradscribe.runtime.arrays.of_result import OfResult, derivatives_of_result
 from gradscribe.runtime.arrays.operand_checks import check_operands
 from gradscribe.runtime.arrays.recorded_composites import backward_of
@@ -55,7 +56,7 @@ from gradscribe.runtime.operations.provider import KERNELS, derivatives_of
 from gradscribe.runtime.operations.provider import set_provider as set_provider
 from gradscribe.runtime.operations.saved_values import arrays_in, holds_result
 from gradscribe.runtime.tensors.node_names import node_name
-from gradscribe.runtime.tensors.tensor import Tensor, edge_of, kind_of_array, wrap, wrap_result
+from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap, wrap_result
 from gradscribe.runtime.tensors.views import Step, unlocked, view_by
 
 _MOST_KERNELS = 1 << 14

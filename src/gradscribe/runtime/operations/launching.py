@@ -24,6 +24,7 @@ import numpy as np
 
 from gradscribe.runtime.arrays.eager_operation import Operation
 from gradscribe.runtime.arrays.floating_point_errors import HANDLING, IGNORED, silent
+from gradscribe.runtime.arrays.kinds import Kind
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.modes import MODES
 from gradscribe.runtime.graph.node import next_sequence
@@ -32,7 +33,7 @@ from gradscribe.runtime.operations.kernel import Kernel, signature
 from gradscribe.runtime.operations.launcher_text import Form, text_of
 from gradscribe.runtime.operations.operation import OperationNode
 from gradscribe.runtime.operations.provider import WAYS
-from gradscribe.runtime.tensors.tensor import Kind, Tensor, edge_of, kind_of
+from gradscribe.runtime.tensors.tensor import Tensor, edge_of, kind_of
 from gradscribe.runtime.tensors.views import Step, view_by
 from gradscribe.tracebacks import shorten
 

@@ -17,6 +17,7 @@ from weakref import ref
 import numpy as np
 
 from gradscribe.runtime.arrays import dtypes
+from gradscribe.runtime.arrays.kinds import Kind, kind_of_array
 from gradscribe.runtime.arrays.printing import tensor_text
 from gradscribe.runtime.arrays.size import Size, sizes
 from gradscribe.runtime.graph.hooks import WATCHED, Hook, HookTable, RemovableHandle
@@ -34,43 +35,6 @@ _FLAG_OF_NON_LEAF = "you can only change requires_grad flags of leaf variables."
 
 
 Self = TypeVar("Self", bound="Tensor")
-
-
-class Kind:
-    """A dtype and a shape; there is one of each pair. (Its hash is its identity.)
-
-    types: shape and dtype of the only output of a node whose result is of this kind. stand_in: an
-        array of this kind that takes no memory.
-    """
-
-    __slots__ = ("dtype", "shape", "stand_in", "types")
-
-    def __init__(self, dtype: Any, shape: tuple[int, ...]) -> None:
-        self.dtype = dtype
-        self.shape = shape
-        self.types = ((shape, dtype),)
-        self.stand_in = np.broadcast_to(np.zeros((), dtype), shape)
-
-
-_KINDS: dict[tuple[Any, tuple[int, ...]], Kind] = {}
-_MOST_KINDS = 1 << 14
-
-
-def kind_of(tensor: Tensor) -> Kind:
-    """The kind of the array of a Tensor."""
-    kind = tensor._kind = kind_of_array(tensor.array)
-    return kind
-
-
-def kind_of_array(array: Array) -> Kind:
-    """The kind of an array."""
-    place = array.dtype, array.shape
-    kind = _KINDS.get(place)
-    if kind is None:
-        if len(_KINDS) >= _MOST_KINDS:
-            _KINDS.clear()
-        kind = _KINDS[place] = Kind(*place)
-    return kind
 
 
 class LeafState:
@@ -398,6 +362,12 @@ def wrap_result(array: Array, node: Node, index: int = 0) -> Tensor:
 
 
 Showing.kind, Showing.wrap = Tensor, wrap
+
+
+def kind_of(tensor: Tensor) -> Kind:
+    """The kind of the array of a Tensor."""
+    kind = tensor._kind = kind_of_array(tensor.array)
+    return kind
 
 
 def rank_of(operand: Any) -> int:

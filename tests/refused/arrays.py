@@ -221,3 +221,8 @@ def a_slice_in_one_of_another_step(x):
     y = x * 1.0
     y[::2] = y[:2]
     return np.sum(y)
+
+
+@refused("NumPy adds up the numbers that are given as `where`, which may be others than 0 and 1", X)
+def mean_of_counted_elements(x):
+    return np.mean(x * x, where=[2, 0, 1, 0])

@@ -308,19 +308,19 @@ def _along_axis(x, axis=None, *, keepdims=False):
     """Signature of argmax and the like."""
 
 
-for _callables in (
-    (np.argmax,),
-    (np.argmin,),
-    (np.nanargmax,),
-    (np.nanargmin,),
-    (np.any,),
-    (np.all,),
-):
+def _tested(x, axis=None, *, keepdims=False, where=True):
+    """Signature of any and all."""
+
+
+for _function, _signature in {
+    **dict.fromkeys((np.argmax, np.argmin, np.nanargmax, np.nanargmin), _along_axis),
+    **dict.fromkeys((np.any, np.all), _tested),
+}.items():
     constant(
-        *_callables,
+        _function,
         type=reduction_type,
-        methods=(_callables[0].__name__,),
-        signature=_along_axis,
+        methods=(_function.__name__,),
+        signature=_signature,
         cheap=False,
     )
 constant(np.count_nonzero, type=reduction_type, signature=_along_axis, cheap=False)

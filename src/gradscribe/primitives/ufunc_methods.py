@@ -34,8 +34,8 @@ def _choice_by(reduction):
 
 
 def _test_by(reduction):
-    def reduce(array, axis=0, *, keepdims=False):
-        return reduction(array, axis=axis, keepdims=keepdims)
+    def reduce(array, axis=0, *, keepdims=False, where=True):
+        return reduction(array, axis=axis, keepdims=keepdims, where=where)
 
     return reduce
 

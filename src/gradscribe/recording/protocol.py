@@ -18,6 +18,7 @@ from gradscribe.recording.arrays import (
     holds_active,
     is_active,
     is_recorded,
+    is_taken_for_array,
     shown,
 )
 from gradscribe.recording.levels import refused, values_in
@@ -225,7 +226,7 @@ def _masked(
 ) -> Any:
     """A call with `out=` and a mask `where=`: only what is stored is computed, as elsewhere there
     may be no derivative."""
-    where = operations.uncovered(kwargs.pop("where"))
+    where = _mask(operations.uncovered(kwargs.pop("where")))
     shapes = [np.shape(array) for array in (where, *inputs, *out) if array is not None]
     chosen = np.broadcast_to(where, np.broadcast_shapes(*shapes))
     if not chosen.any():
@@ -246,6 +247,13 @@ def _masked(
     results = found if isinstance(found, tuple) else (found,)
     masked = tuple(map(placed, results, out))
     return into(masked if isinstance(found, tuple) else masked[0], out)
+
+
+def _mask(where: Any) -> Any:
+    """`where=` as NumPy takes it: numbers, and those in lists, are true or false; an array has to
+    be of truth values."""
+    is_array = isinstance(where, np.ndarray) or is_taken_for_array(where)
+    return np.asarray(where, None if is_array else bool).astype(bool, casting="safe")
 
 
 def _stored(result: Any, target: Any) -> Any:

@@ -111,7 +111,9 @@ def apply_primitive(
             if callee is np.asarray_chkfinite:
                 found = apply_primitive(lowering, node, primitive, callee, (found,), {})
             return found
-    out, where, arguments, keywords = out_arguments.destination(callee, arguments, keywords)
+    out, where, arguments, keywords = out_arguments.destination(
+        lowering, node, callee, arguments, keywords
+    )
     if out is not None or where is not None:
         given = (*arguments, *keywords.values())
         with lowering.exceptions.storing_partly():  # it raises when all is stored

@@ -102,7 +102,9 @@ def compose(
     keywords: dict[str, FrontendValue],
 ) -> FrontendValue:
     """A call of a function that is made of other operations; its result goes to `out`."""
-    out, _, arguments, keywords = out_arguments.destination(callee, arguments, keywords)
+    out, _, arguments, keywords = out_arguments.destination(
+        lowering, node, callee, arguments, keywords
+    )
     given = (*arguments, *keywords.values())
     names = known_integers.NAMES | KNOWN_PARAMETERS.get(composition, frozenset())
     signature = _signature_of(composition)

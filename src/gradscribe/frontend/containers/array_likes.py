@@ -41,9 +41,9 @@ def converted(
 ) -> dict[str, Any]:
     """The bound arguments of a call, arrays in place of lists. static: the parameters that are no
     data, as a shape."""
-    if _takes_arrays(callee) or callee is np.array:
-        arguments = {name: _counted(lowering, node, item) for name, item in arguments.items()}
-    if not _takes_arrays(callee):
+    if takes_arrays(callee) or callee is np.array:
+        arguments = {name: counted(lowering, node, item) for name, item in arguments.items()}
+    if not takes_arrays(callee):
         taker = _refuse_iterator if callee is np.array else taken
         return {name: taker(lowering, node, item) for name, item in arguments.items()}
     others = static | primitive.static
@@ -74,7 +74,7 @@ def is_of_numpy(operand: Any) -> bool:
     return isinstance(type_, Scalar) and not type_.weak
 
 
-def _counted(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
+def counted(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
     """A range as the array of its numbers."""
     if not isinstance(item, Range):
         return item
@@ -121,7 +121,7 @@ def _counted_arrays(lowering: Lowering, node: Any, item: FrontendValue) -> Any:
     return _items_as_arrays(lowering, node, TupleOf(lowering.unpacked(node, item)))
 
 
-def _takes_arrays(callee: Any) -> bool:
+def takes_arrays(callee: Any) -> bool:
     """Whether this is a function of NumPy or SciPy that takes arrays, or a method of an array."""
     if callee is np.array:
         return False

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import GradscribeError
+from gradscribe.frontend.containers.masks import with_mask
 from gradscribe.frontend.containers.stores import accumulate, check_dtype, refuse_other_step, store
 from gradscribe.frontend.containers.subscripts import part_of
 from gradscribe.frontend.memory.aliasing import refuse_overlap, shares
@@ -110,11 +111,15 @@ def change_at(
 
 
 def destination(
-    callee: Any, arguments: tuple[FrontendValue, ...], keywords: dict[str, FrontendValue]
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
 ) -> tuple[Any, Any, tuple[Any, ...], dict[str, Any]]:
     """What is given as `out` and (of ufuncs) as `where`, None where it is not; and the arguments
     without them. An operation of the user's may have arguments of these names."""
-    keywords = dict(keywords)
+    keywords = dict(with_mask(lowering, node, callee, keywords))
     if is_transformed(callee) or not _fits(callee, arguments, keywords):
         return None, None, arguments, keywords
     out = keywords.pop("out", None)

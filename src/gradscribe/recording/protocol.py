@@ -10,7 +10,12 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import AliasingError, GradscribeError, UnsupportedError
-from gradscribe.frontend.prelude.array_changes import FUNCTIONS, change_each, change_each_alone
+from gradscribe.frontend.prelude.array_changes import (
+    FUNCTIONS,
+    by_position,
+    change_each,
+    change_each_alone,
+)
 from gradscribe.primitives.registry import PUBLIC
 from gradscribe.recording import operations, stores, texts
 from gradscribe.recording.arrays import (
@@ -279,7 +284,8 @@ def _change(
     change: Callable[..., None], function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> None:
     """`np.copyto(x, …)` and its kind, in terms of stores."""
-    target = args[0] if args else next(iter(kwargs.values()))
+    args, kwargs = by_position(change, args, kwargs)
+    target = args[0]
     texts.refuse_stored(target, [*args, *kwargs.values()])
     if type(target) is not RecordedArray:
         if holds_active((args, dict(kwargs))):

@@ -42,6 +42,10 @@ def change(
     """Lower one of `array_changes` as a part of the user's statement. index: which argument is an
     index, that may be a tuple."""
     location, start = lowering.builder.location, len(lowering.builder.operations)
+    try:
+        arguments, keywords = array_changes.by_position(function, arguments, keywords)
+    except TypeError as error:
+        lowering.raises(node, error)
     arguments = tuple(
         a if i == index and isinstance(a, TupleOf) else as_array(lowering, node, a)
         for i, a in enumerate(arguments)
@@ -51,6 +55,7 @@ def change(
         others if function in (array_changes.place, array_changes.fill_diagonal) else ()
     )
     if function is array_changes.copyto:
+        keywords = with_mask(lowering, node, np.copyto, keywords)
         by_item = (*others[2:], keywords.get("where"))
         if isinstance(target, Ref) and others:
             refuse_other_step(lowering, node, target, others[0])

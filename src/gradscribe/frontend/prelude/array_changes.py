@@ -5,7 +5,8 @@ They are lowered like helpers of the user's: what is known of their arguments is
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -204,6 +205,15 @@ def partition(
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
     a[...] = np.partition(a, kth, axis)
+
+
+def by_position(
+    change: Callable[..., None], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call, by their places as far as there is one at each: the first is the
+    array that is changed, whatever the program gives by name. Raises what Python raises."""
+    bound = inspect.signature(change).bind(*args, **kwargs)
+    return bound.args, bound.kwargs
 
 
 FUNCTIONS: dict[Any, Callable[..., None]] = {

@@ -185,7 +185,11 @@ def _change(
     kwargs: Mapping[str, Any],
 ) -> None:
     """`np.put_along_axis(x, …)` and its kind: stores to a Tensor, recorded as such."""
-    target = args[0] if args else next(iter(kwargs.values()))
+    with LOADING:
+        from gradscribe.frontend.prelude.array_changes import by_position
+
+    args, kwargs = by_position(change, args, kwargs)
+    target = args[0]
     if not isinstance(target, Tensor):
         raise TypeError("a Tensor cannot be stored in an array: make a Tensor of the array, too")
     if not target.is_contiguous():

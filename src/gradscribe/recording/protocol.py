@@ -16,6 +16,7 @@ from gradscribe.frontend.prelude.array_changes import (
     change_each,
     change_each_alone,
 )
+from gradscribe.primitives.numpy_arguments import options_of_method
 from gradscribe.primitives.registry import PUBLIC
 from gradscribe.recording import operations, stores, texts
 from gradscribe.recording.arrays import (
@@ -47,7 +48,8 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
         return _change_at(public, *inputs)
     callee = public if method == "__call__" else getattr(public, method)
     out = kwargs.pop("out", None)
-    kwargs = {name: value for name, value in kwargs.items() if not _is_default(name, value)}
+    given = options_of_method(kwargs).items()
+    kwargs = {name: value for name, value in given if not _is_default(name, value)}
     if out is None:
         return operations.run(callee, inputs, kwargs)
     if "casting" in kwargs:

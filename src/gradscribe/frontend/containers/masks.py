@@ -16,7 +16,7 @@ from gradscribe.frontend.structures.indices import as_array
 from gradscribe.frontend.values.values import FrontendValue, ListRef, Ref, Static, TupleOf
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar, is_integer
-from gradscribe.primitives.masks import counts_by_value
+from gradscribe.primitives.numpy_arguments import counts_by_value
 
 
 def with_mask(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import NoDerivativeError
+from gradscribe.primitives.numpy_arguments import options_of_method
 from gradscribe.primitives.registry import (
     COMPOSITIONS,
     NAMED,
@@ -40,6 +41,7 @@ def array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwar
     """`ufunc(*inputs)` with a Tensor among the inputs (NEP 13)."""
     ufunc = PUBLIC.get(ufunc, ufunc)
     callee = ufunc if method == "__call__" else getattr(ufunc, method)
+    kwargs = options_of_method(kwargs)
     if method == "at":
         return _change(functools.partial(_change_at, ufunc), callee, inputs, kwargs)
     if ufunc not in PRIMITIVES and ufunc not in COMPOSITIONS:

@@ -11,6 +11,7 @@ import scipy.stats
 from numpy.polynomial import Polynomial
 
 import gradscribe as gs
+from tests.every_mode import check_mode
 
 X = np.array([0.7, 1.3, 2.1, 0.4])
 W = np.array([1.0, -2.0, 3.0, 0.5])
@@ -109,3 +110,38 @@ def test_pandas_may_count_the_references_to_its_tables() -> None:
 
     gradient = gs.grad(loss, compile=False)(np.ones(2))
     np.testing.assert_array_equal(gradient, [4.0, 4.0])
+
+
+class Table:
+    """A sequence that can be called: NumPy's functions are followed, as it may be a function."""
+
+    def __init__(self, *items):
+        self.items = items
+
+    def __len__(self):
+        return len(self.items)
+
+    def __getitem__(self, place):
+        return self.items[place]
+
+    def __call__(self, value):
+        return value
+
+
+TABLE = Table(2.0, 1.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.sum(np.cumsum(TABLE) * x) + np.cumprod(TABLE) @ x,
+        lambda x: x[np.argsort(TABLE)] @ np.sort(TABLE) + x[np.argmax(TABLE)],
+        lambda x: np.round(TABLE, 1) @ x + np.clip(TABLE, 0, 2) @ x + np.take(TABLE, 1) * x[0],
+        lambda x: np.reshape(TABLE, 3) @ x + np.squeeze(TABLE) @ x + np.repeat(TABLE, 2)[1:4] @ x,
+        lambda x: np.delete(TABLE, 0)[0] * x[1] + np.insert(TABLE, 1, 5.0)[:3] @ x,
+        lambda x: np.linspace(TABLE, 4.0, 3)[1] @ x + np.unique(TABLE) @ x,
+        lambda x: np.tril([TABLE, TABLE, TABLE])[1] @ x,
+    ],
+)
+def test_numpy_takes_a_callable_sequence(function):
+    check_mode("recorded", function, np.array([1.2, -0.7, 0.6]))

@@ -91,12 +91,6 @@ def _full_like(a: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
     return made
 
 
-_AMONG_OBJECTS = (
-    "arrays that are differentiated, among other objects in one array of objects",
-    "keep them in a list",
-)
-
-
 def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
     """`np.array`."""
     dtype = args[0] if args else kwargs.get("dtype")
@@ -115,7 +109,8 @@ def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
     except ValueError:
         if dtype is None or np.dtype(dtype) != object:
             raise
-        raise refused(NoDerivativeError(*_AMONG_OBJECTS)) from None
+        what = "arrays that are differentiated, among other objects in one array of objects"
+        raise refused(NoDerivativeError(what, "keep them in a list")) from None
     order = args[1] if len(args) > 1 and isinstance(args[1], str) else kwargs.get("order")
     if str(order).upper() in ("C", "F"):
         made = made.copy(order)
@@ -140,18 +135,38 @@ def of_objects(value: Any, dtype: Any) -> Any:
     return value if is_kept else RecordedArray(Memory(value_of_array(value)))
 
 
+_CONVERTER = probe(sys.modules.get("numpy._core._multiarray_umath"), "_array_converter")
+
+
 class _Converter:
-    """`_array_converter` of NumPy, by which its functions take and give arrays of any class."""
+    """`_array_converter` of NumPy, by which its functions take and give arrays of any class: its
+    own, of the plain values, tells what depends on these alone."""
 
     def __init__(self, *values: Any) -> None:
+        self._own = _CONVERTER(*operations.uncovered(values))
         self._arrays = tuple(map(_to_array, values))
+        self.scalar_input = self._own.scalar_input
+        self.result_type = self._own.result_type
 
     def __getitem__(self, place: int) -> Any:
         return self._arrays[place]
 
-    def wrap(self, array: Any) -> Any:
-        """A result."""
-        return array
+    def as_arrays(self, **options: Any) -> tuple[Any, ...]:
+        """The values as arrays; numbers stay what they are where that is asked."""
+        found = self._own.as_arrays(**options)
+        return tuple(map(_in_place_of, self._arrays, found))
+
+    def wrap(self, array: Any, /, to_scalar: bool | None = None) -> Any:
+        """A result, a number if all values are, or as is asked."""
+        if not is_recorded(array):
+            return self._own.wrap(array, to_scalar=to_scalar)
+        is_number = all(self.scalar_input) if to_scalar is None else to_scalar
+        return array[()] if is_number and not np.ndim(array) else array
+
+
+def _in_place_of(array: Any, own: Any) -> Any:
+    is_plain = type(own) is np.ndarray and type(array) in (np.ndarray, RecordedArray)
+    return array if is_plain else own
 
 
 def _broadcast_arrays(*args: Any, **kwargs: Any) -> Any:
@@ -395,7 +410,7 @@ FUNCTIONS: dict[Any, Callee] = {
     np.broadcast_arrays: _broadcast_arrays,
     np.full: _full,
     np.full_like: _full_like,
-    probe(sys.modules.get("numpy._core._multiarray_umath"), "_array_converter"): _Converter,
+    _CONVERTER: _Converter,
     **{
         function: _of_math(function)
         for name, function in vars(math).items()

@@ -573,3 +573,70 @@ def test_a_method_that_means_another_thing_for_arrays_is_refused_where_it_raises
             return 2.0 * x.sum()
 
     assert gs.differentiable(waited_for)(x).item() == 6.0
+
+
+def in_no_shape(x):
+    v = x.view()
+    return v.sum()
+
+
+def in_no_shape_by_reshape(x):
+    v = x.reshape()
+    return v.sum()
+
+
+def in_rows_of_four(x):
+    v = x.view(3, 4)
+    return (v * v)[0].sum()
+
+
+def in_as_many_rows_as_fit(x):
+    return (x * x).reshape(-1, 4)[0].sum()
+
+
+def in_pairs(x):
+    return x.view(len(x) // 2, 2)[0].sum() + x.view(-1).sum()
+
+
+def where_numpy_s_error_is_expected(x):
+    try:
+        return x.view(3, 4)[0].sum()
+    except ValueError:
+        return x.sum()
+
+
+def where_the_length_is_asked(x):
+    return x.view(3, 4)[0].sum() if x.numel() == 12 else (x * x).sum()
+
+
+@pytest.mark.parametrize("lengths", [(2, 12, 7, 4), (12, 2, 5, 12)])
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(in_no_shape, in_no_shape_by_reshape, in_rows_of_four, in_as_many_rows_as_fit),
+        *(in_pairs, where_numpy_s_error_is_expected, where_the_length_is_asked),
+    ],
+)
+def test_a_shape_that_does_not_fit_is_no_error_of_numpy(function, lengths):
+    compiled = gs.differentiable(function)
+    for length in lengths:
+        x, y = (gs.tensor(np.arange(1.0, length + 1), requires_grad=True) for _ in range(2))
+        try:
+            expected = function(x)
+        except (RuntimeError, TypeError):
+            with pytest.raises(errors.UnsupportedError, match="reshape"):
+                compiled(y)
+            continue
+        found = compiled(y)
+        found.backward()
+        expected.backward()
+        assert found.item() == expected.item()
+        np.testing.assert_allclose(y.grad.numpy(), x.grad.numpy())
+
+
+def test_a_view_of_no_shape_raises_what_pytorch_does():
+    x = gs.tensor([1.0, 2.0])
+    with pytest.raises(TypeError, match=r"view\(\) received an invalid combination"):
+        x.view()
+    with pytest.raises(TypeError, match=r"reshape\(\) missing 1 required positional arguments"):
+        x.reshape()

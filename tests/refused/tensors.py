@@ -300,3 +300,12 @@ def derivative_stored_in_an_array():
         return x.sum()
 
     gs.differentiable(stored)(gs.tensor([1.0, 2.0], requires_grad=True))
+
+
+@refused(
+    "`reshape` cannot be compiled here: the shape (3, 4) is invalid for a Tensor of shape (2)",
+    TENSOR,
+    by=lambda function, x: gs.differentiable(function)(x),
+)
+def view_in_a_shape_that_does_not_fit(x):
+    return x.view(3, 4).sum()

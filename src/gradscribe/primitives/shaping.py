@@ -51,11 +51,27 @@ def _reshape_type(facts, callee, x, shape, order="C"):
     x = number_type(x)
     lengths = list(shape_dims(shape))
     inferred = [i for i, length in enumerate(lengths) if length.known == -1]
+    if getattr(x, "spelling", "numpy") != "numpy":
+        _check_size(facts, dims_of(x), lengths)
     if inferred:
         position = inferred[0]
         others = lengths[:position] + lengths[position + 1 :]
         lengths[position] = _quotient(facts, dims_of(x), others)
     return like_first(result_of(np.asarray, x), tuple(lengths), x)
+
+
+def _check_size(facts, dims, lengths):
+    """Refuse a shape that the elements of a Tensor do not fill, for which NumPy raises another
+    exception than PyTorch does."""
+    given = [length for length in lengths if length.known != -1]
+    size, wanted = product(facts, dims), product(facts, given)
+    if len(given) < len(lengths):
+        if (wanted.known or 0) < 1:
+            return
+        wanted = facts.quotient(size, wanted.known) * wanted.known
+    if facts.equal(size, wanted) is False:
+        shape, own = (", ".join(map(facts.shown, each)) for each in (lengths, dims))
+        raise TypeRuleError(f"the shape ({shape}) is invalid for a Tensor of shape ({own})")
 
 
 def _quotient(facts, dims, divisors):

@@ -63,6 +63,8 @@ _UNSQUEEZE = enter_row(Operation("Unsqueeze", np.expand_dims, ("axis",), view=Tr
 
 def reshape(input: Tensor, *args: Any, shape: Any = None) -> Tensor:
     """The same elements in another shape; a view where that is possible."""
+    if shape is None and not args:
+        raise TypeError('reshape() missing 1 required positional arguments: "shape"')
     return apply(VIEW, (input,), (sizes(args if shape is None else (shape,)),))
 
 
@@ -75,6 +77,8 @@ def view(input: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
         viewed = wrap(input.array.view(dtypes.to_dtype(dtype)))
         viewed._counter = input._counter
         return viewed
+    if not shape:
+        raise TypeError("view() received an invalid combination of arguments - got ()")
     result = reshape(input, *shape)
     if input.array.size and not np.shares_memory(result.array, input.array):
         raise RuntimeError(

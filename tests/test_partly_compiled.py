@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import csv
 import functools
 import inspect
 import io
@@ -12,6 +13,7 @@ import struct
 import sys
 import types
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ from gradscribe.errors import (
     UnknownTypeError,
     UnsupportedError,
 )
+from tests.every_mode import check_mode
 
 
 def told(error: GradscribeError) -> tuple[str, str]:
@@ -1222,3 +1225,83 @@ def test_code_in_c_that_writes_to_what_a_recorded_call_returned():
     gradient = gs.grad(overwrites_a_recorded_result, compile="auto")
     for _ in range(3):
         np.testing.assert_allclose(gradient(x), [1 + 10 * 0.7, 1 + 2 * 1.3, 1 + 2 * 0.4])
+
+
+# -- calls that a run comes to, and does not tell of -----------------------------------------------
+
+
+class Rows:
+    """Gives numbers by code that is not compiled."""
+
+    def __init__(self, *items):
+        self.items = iter(items)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return float(json.loads(json.dumps(next(self.items))))
+
+    def __enter__(self):
+        return json.loads(json.dumps([2.0, 3.0]))
+
+    def __exit__(self, *error):
+        return json.loads("false")
+
+
+def by_a_loop_over_rows(x):
+    total = 0.0
+    for row in csv.DictReader(io.StringIO("a,b\n1.5,2\n2.5,3\n")):
+        total += float(row["a"])
+    return np.sum(x * x) * total
+
+
+def by_threads(x):
+    with ThreadPoolExecutor() as pool:
+        found = list(pool.map(abs, [1.0, 2.0, -3.0]))
+    return np.sum(x * x) * found[2]
+
+
+def by_threads_of_no_block(x):
+    return np.sum(x * x) * list(ThreadPoolExecutor().map(abs, [1.0, 2.0, -3.0]))[2]
+
+
+def by_a_loop_over_an_iterator_of_the_user(x):
+    total = 0.0
+    for number in Rows(1.5, 2.5):
+        total += number
+    return np.sum(x * x) * total
+
+
+def by_a_manager_of_the_user(x):
+    with Rows() as numbers:
+        return np.sum(x * x) * numbers[1]
+
+
+def on_one_path(x):
+    if x[0] > 0:
+        with ThreadPoolExecutor() as pool:
+            return np.sum(x * x) * sum(pool.map(abs, [1.0, 2.0, -3.0]))
+    return np.sum(x)
+
+
+UNTOLD = [
+    *(by_a_loop_over_rows, by_threads, by_threads_of_no_block, on_one_path),
+    *(by_a_loop_over_an_iterator_of_the_user, by_a_manager_of_the_user),
+]
+
+
+@pytest.mark.parametrize("function", UNTOLD)
+@pytest.mark.parametrize("mode", ["auto", "recorded"])
+def test_a_call_of_which_no_run_tells_is_not_taken_for_one_that_is_not_made(function, mode):
+    check_mode(mode, function, X)
+
+
+@pytest.mark.parametrize("function", UNTOLD)
+def test_the_same_by_its_vjp_and_jvp(function):
+    for _ in range(3):
+        value, pullback = gs.vjp(function, X, compile="auto")
+        np.testing.assert_allclose(value, function(X))
+        np.testing.assert_allclose(pullback(1.0)[0], differences(function, X), rtol=1e-5)
+        tangent = gs.jvp(function, (X,), (W,), compile="auto")[1]
+        np.testing.assert_allclose(tangent, differences(function, X) @ W, rtol=1e-5)

@@ -41,10 +41,12 @@ _VALUES = (int, float, complex, str, bytes, type(None), np.generic)
 
 
 class Notes(Protocol):
-    """What is told of each call. ran: the codes of the user's functions that ran. machine: tells
-    what a call of a recorded run has returned."""
+    """What is told of each call. ran: the codes of the user's functions that ran. untold: those of
+    functions, by their ids, that were called where it is not known. machine: tells what a call of a
+    recorded run has returned."""
 
     ran: set[CodeType]
+    untold: dict[int, CodeType]
     machine: Machine
 
     @property
@@ -93,15 +95,17 @@ class Observer:
         code, caller = code_of(frame), _caller(frame)
         if not _is_tool(frame) and not _is_library(frame):
             self._notes.ran.add(code)
-        if not _has_result(code):
+        if not _has_result(code) or caller is None or _is_tool(caller) or _is_own(frame):
+            self._notes.untold[id(code)] = code
             return
-        if caller is None or _is_tool(caller) or _is_own(frame):
-            return
+        columns = _columns(caller)
+        if columns is None and code_of(caller) is not caller.f_code:
+            self._notes.untold[id(code)] = code
         if event == "call":
             begun = self._begun[frame] = self._begin(frame, code)
             begun.counts.extend(_references(begun))
             return
-        site = Site(id(code), caller.f_code.co_filename, caller.f_lineno, _columns(caller))
+        site = Site(id(code), caller.f_code.co_filename, caller.f_lineno, columns)
         found = self._begun.pop(frame, None)
         if value is None and frame.f_code.co_code[frame.f_lasti] not in _RETURNING:
             return  # it has raised: a profile function is told of that as of a return

@@ -32,6 +32,7 @@ class Partly:
     machine: runs them. seen: what calls returned in recorded runs. recorded: the codes of the
     functions whose calls are recorded, and why. whole: for what is done with the program (by a key
     of the caller's), why it is recorded as a whole.
+    untold: the codes of functions that were called where no run tells, as by a loop.
     ran: the user's functions that ran, compiled or not. keeping: the calls that may have kept
     something of what they were given.
     surprises: how often one returned something else. is_observed: whether the latest run was.
@@ -41,6 +42,7 @@ class Partly:
         self.machine = machine
         self.seen: dict[Site, set[Form]] = {}
         self.codes: dict[int, CodeType] = {}
+        self.untold: dict[int, CodeType] = {}
         self.recorded: dict[int, str] = {}
         self.whole: dict[Hashable, str] = {}
         self._refused: set[Site] = set()
@@ -63,9 +65,9 @@ class Partly:
         return self._known(site) or self._unseen(site)
 
     def _unseen(self, site: Site) -> Form | None:
-        """What stands for a call that no run has come to, or that was not noted: nothing, where the
+        """What stands for a call that no run has come to: nothing, where one may have, or where the
         program must not run twice."""
-        is_new = site not in self.seen or site in self._doubtful
+        is_new = (site not in self.seen and site.code not in self.untold) or site in self._doubtful
         return UnseenForm() if is_new and self.is_quiet else None
 
     def records(self, error: GradscribeError) -> bool:

@@ -99,19 +99,41 @@ _MADE_AS_ASKED = (np.zeros, np.ones, np.empty, np.full)
 
 
 class _Layout:
-    """assumed: the carried values of finished loops of which it is assumed."""
+    """Answers one question, and each of those that it comes down to once: of the ways through a
+    program there are too many.
+
+    assumed: for the carried values of finished loops, the bit of the loop, and whether it is
+    assumed. answers: by the innermost loop on whose assumptions they depend (first: on none), with
+    the bits of all of these. loops: the bits of those on which what is asked now depends.
+    """
 
     def __init__(self, lowering: Lowering) -> None:
         self._lowering = lowering
-        self._assumed: set[Value] = set()
+        self._assumed: dict[Value, tuple[int, bool]] = {}
+        self._answers: list[dict[Value, tuple[bool, int]]] = [{}]
+        self._loops = 0
 
     def is_contiguous(self, value: Value) -> bool:
+        known = (answers[value] for answers in self._answers if value in answers)
+        answer = next(known, None)
+        if answer is None:
+            before, self._loops = self._loops, 0
+            found = self._found(value)
+            answer = found, self._loops
+            self._answers[self._loops.bit_length()][value] = answer
+            self._loops = before
+        found, loops = answer
+        self._loops |= loops
+        return found
+
+    def _found(self, value: Value) -> bool:
         lowering = self._lowering
         if value in lowering.layouts.contiguous:
             lowering.layouts.assumed_contiguous.add(value)
             return True
         if value in self._assumed:
-            return True
+            self._loops, is_assumed = self._assumed[value]
+            return is_assumed
         if lowering.sharing.is_told and value in lowering.layouts.otherwise:
             lowering.layouts.assumed_otherwise.add(value)
         made = lowering.builder.definition(value)
@@ -134,19 +156,24 @@ class _Layout:
 
     def _of_loop(self, loop: Operation, value: Value) -> bool:
         arrays = [c for c in Loop(loop).carried if isinstance(c.parameter.type, Array)]
-        arrays = [carried for carried in arrays if self.is_contiguous(carried.initial)]
-        return any(carried.result is value for carried in self._settled(arrays))
+        kept = self._settled(arrays, [each for each in arrays if self.is_contiguous(each.initial)])
+        answers = self._answers[self._loops.bit_length()]
+        answers.update((each.result, (each in kept, self._loops)) for each in arrays)
+        return any(carried.result is value for carried in kept)
 
-    def _settled(self, arrays: list[Carried]) -> list[Carried]:
-        """Those of the carried values that stay in order if they all are at the beginning."""
-        outer = self._assumed
+    def _settled(self, arrays: list[Carried], kept: list[Carried]) -> list[Carried]:
+        """Those of the carried values that stay in order if they all are at the beginning; kept:
+        those that are."""
+        outer, bit = self._assumed, 1 << len(self._answers) - 1
         while True:
-            self._assumed = outer | {carried.parameter for carried in arrays}
-            kept = [carried for carried in arrays if self.is_contiguous(carried.following)]
-            self._assumed = outer
-            if kept == arrays:
+            before = kept
+            self._assumed = outer | {each.parameter: (bit, each in kept) for each in arrays}
+            self._answers.append({})
+            kept = [each for each in kept if self.is_contiguous(each.following)]
+            self._answers.pop()
+            self._assumed, self._loops = outer, self._loops & ~bit
+            if kept == before:
                 return kept
-            arrays = kept
 
     def _of_operation(self, made: Operation) -> bool:
         primitive, type_ = made.primitive, made.results[0].type

@@ -17,7 +17,8 @@ from gradscribe.frontend.calls.application import apply_primitive
 from gradscribe.frontend.calls.dispatch import call
 from gradscribe.frontend.calls.frames import inline_frame
 from gradscribe.frontend.calls.inlining import inline
-from gradscribe.frontend.calls.operators import membership, operate, truth
+from gradscribe.frontend.calls.operators import membership, operate
+from gradscribe.frontend.calls.truths import truth
 from gradscribe.frontend.containers.reducing import listed
 from gradscribe.frontend.containers.unpacking import unpacked
 from gradscribe.frontend.expressions.assignments import assign

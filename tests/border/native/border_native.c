@@ -450,6 +450,37 @@ static PyType_Slot fortran_slots[] = {{Py_tp_new, PyType_GenericNew},
 static PyType_Spec fortran_spec = {
     "border_native.fortran", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, fortran_slots};
 
+/* Gate(): true the first two times that it is asked; asked(): how often that was; called: its
+ * truth, without being asked. */
+typedef struct {
+    PyObject_HEAD
+    long asked;
+} Gate;
+
+static int gate_true(Gate *self) {
+    return ++self->asked <= 2;
+}
+
+static PyObject *gate_asked(Gate *self, PyObject *none) {
+    return PyLong_FromLong(self->asked);
+}
+
+static PyObject *gate_call(Gate *self, PyObject *args, PyObject *named) {
+    return PyBool_FromLong(self->asked < 2);
+}
+
+static PyMethodDef gate_methods[] = {{"asked", (PyCFunction)gate_asked, METH_NOARGS, NULL}, {NULL}};
+
+static PyType_Slot gate_slots[] = {{Py_tp_new, PyType_GenericNew},
+                                   {Py_tp_dealloc, fortran_dealloc},
+                                   {Py_tp_methods, gate_methods},
+                                   {Py_tp_call, gate_call},
+                                   {Py_nb_bool, gate_true},
+                                   {0, NULL}};
+
+static PyType_Spec gate_spec = {
+    "border_native.Gate", sizeof(Gate), 0, Py_TPFLAGS_DEFAULT, gate_slots};
+
 /* put: object[key] = value; get: object[key]. */
 static PyObject *put(PyObject *module, PyObject *args) {
     PyObject *object, *key, *value;
@@ -492,9 +523,9 @@ static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "border_native", NULL
 
 PyMODINIT_FUNC PyInit_border_native(void) {
     PyObject *made = PyModule_Create(&module);
-    PyType_Spec *specs[] = {&keeper_spec, &accumulator_spec, &fortran_spec};
-    const char *names[] = {"Keeper", "Accumulator", "fortran"};
-    for (int i = 0; made && i < 3; i++) {
+    PyType_Spec *specs[] = {&keeper_spec, &accumulator_spec, &fortran_spec, &gate_spec};
+    const char *names[] = {"Keeper", "Accumulator", "fortran", "Gate"};
+    for (int i = 0; made && i < 4; i++) {
         PyObject *type = PyType_FromSpec(specs[i]);
         if (!type || PyModule_AddObject(made, names[i], type) < 0)
             return NULL;

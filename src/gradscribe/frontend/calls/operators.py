@@ -16,9 +16,9 @@ import gast
 import numpy as np
 
 from gradscribe.frontend.calls import equality, item_equality
-from gradscribe.frontend.containers import array_likes, dicts, lengths, run_time_sets, sets
-from gradscribe.frontend.joins.branches import as_flag
-from gradscribe.frontend.joins.splitting import for_each_kind, resolved
+from gradscribe.frontend.calls.truths import truth
+from gradscribe.frontend.containers import array_likes, dicts, run_time_sets, sets
+from gradscribe.frontend.joins.splitting import resolved
 from gradscribe.frontend.kinds import raised, tensors
 from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import at_once, given_twice, outside, sequences
@@ -26,19 +26,13 @@ from gradscribe.frontend.memory.iterators import taken
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import prelude
 from gradscribe.frontend.state import wording
-from gradscribe.frontend.state.dependencies import depend
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes, instances, keyed, protocols
 from gradscribe.frontend.values import texts
 from gradscribe.frontend.values.values import (
-    BoundMethod,
     DictRef,
-    Either,
     FrontendValue,
     ListRef,
-    LocalFunction,
-    ObjectRef,
-    OneShot,
     Ref,
     Static,
     Storage,
@@ -48,9 +42,8 @@ from gradscribe.frontend.values.values import (
     may_overlap,
 )
 from gradscribe.ir.core import Value
-from gradscribe.ir.probing import has
 from gradscribe.ir.statics import same_static
-from gradscribe.ir.types import BOOL, Array
+from gradscribe.ir.types import BOOL
 from gradscribe.primitives.control import RUN
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -231,58 +224,6 @@ def _is_true(item: FrontendValue) -> bool:
 
 
 _TRUTHS = (bool, np.bool_)
-
-
-def truth(lowering: Lowering, item: FrontendValue) -> bool | Value:
-    """The truth value: known, or as an IR value that Python tests at run time."""
-    if isinstance(item, Either):
-        found = for_each_kind(lowering, None, (item,), lambda one: _flag(lowering, one))
-        return truth(lowering, found)
-    item = outside.opened(lowering, item)
-    if lowering.frames and lowering.frame.is_rule and not _is_flag(lowering, item):
-        lowering.unsupported(
-            None, "a list or an array, where a flag is meant", "give `True` or `False`"
-        )
-    if isinstance(item, TupleOf):
-        return bool(item.items)
-    if isinstance(item, (ListRef, DictRef)):
-        contents = lowering.contents[item.storage]
-        return (
-            truth(lowering, lengths.length(lowering, item))
-            if isinstance(contents, Value)
-            else bool(contents)
-        )
-    if instances.is_object(item) or isinstance(item, Static):
-        return _truth_of_object(lowering, item)
-    if isinstance(item, (BoundMethod, LocalFunction, OneShot)):
-        return True
-    if unknown.may_run(item):
-        item = unknown.emit(lowering, bool, (item,), {}, BOOL)
-    return lowering.value(item)
-
-
-def _is_flag(lowering: Lowering, item: FrontendValue) -> bool:
-    """Whether Python and C agree on the truth of a value: of one that is in no container."""
-    if isinstance(item, (Value, Ref)):
-        type_ = lowering.value(item).type
-        return not (isinstance(type_, Array) and type_.rank)
-    return not isinstance(item, (TupleOf, ListRef)) and not stands_for(item, (tuple, list))
-
-
-def _flag(lowering: Lowering, item: FrontendValue) -> FrontendValue:
-    known = truth(lowering, item)
-    return Static(known) if isinstance(known, bool) else as_flag(lowering, known)
-
-
-def _truth_of_object(lowering: Lowering, item: FrontendValue) -> bool | Value:
-    for name in ("__bool__", "__len__"):
-        found = protocols.call(lowering, None, item, name)
-        if found is not None:
-            return truth(lowering, found)
-    if isinstance(item, ObjectRef) and has(type(item.target), "__len__"):
-        depend(lowering, item.path, len(item.target), "length")
-        return bool(item.target)
-    return bool(item.value) if isinstance(item, Static) else True
 
 
 def compare(lowering: Lowering, node: Any, op: Any, left: Any, right: Any) -> FrontendValue:

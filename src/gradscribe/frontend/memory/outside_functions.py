@@ -148,11 +148,13 @@ def _code_of(target: Any) -> Iterator[Any]:
 
 def _shown_by(held: Any) -> Iterator[Any]:
     """What an object in C shows that the garbage collector does not look into, such as the time
-    zone of a `datetime`."""
+    zone of a `datetime`; but not others of its kind, such as the `imag` of a `Decimal`, which has
+    one of its own."""
     if not is_a(held, (*NOT_CHANGED, *_HOLDING)) and not callable(held):
         for base in type(held).__mro__:
             members = (n for n, item in vars(base).items() if is_a(item, _DESCRIPTORS))
-            yield from (probe(held, name) for name in members)
+            shown = (probe(held, name) for name in members)
+            yield from (item for item in shown if type(item) is not type(held))
 
 
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)

@@ -14,7 +14,15 @@ import numpy as np
 
 from gradscribe.frontend.values.values import PLAIN_NUMBERS
 from gradscribe.ir.generators import RandomGenerator
-from gradscribe.ir.probing import has, is_a, is_dataclass, module_of_class, probe, redefined
+from gradscribe.ir.probing import (
+    has,
+    in_class,
+    is_a,
+    is_dataclass,
+    module_of_class,
+    probe,
+    redefined,
+)
 from gradscribe.ir.trees import flatten
 from gradscribe.primitives.contracts import is_immutable
 
@@ -54,6 +62,13 @@ def is_settled(value: Any) -> bool:
     if isinstance(value, slice):
         return all(map(is_settled, (value.start, value.stop, value.step)))
     return value is Ellipsis or is_immutable(type(value)) or is_a(value, _CODE)
+
+
+def has_own_truth(value: Any) -> bool:
+    """Whether the truth of an object that is known is told by its class, and may change: that of a
+    pointer to a function."""
+    is_asked = any(in_class(type(value), name) is not None for name in ("__bool__", "__len__"))
+    return is_asked and callable(value) and not is_settled(value)
 
 
 _CODE = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import FunctionType
 from typing import TypeAlias, TypeGuard
 
-from gradscribe.frontend.memory import kept_variables, remembered
+from gradscribe.frontend.memory import kept_variables, outside_kinds, remembered
 from gradscribe.frontend.state.dependencies import depend_on_names, is_library
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
@@ -52,8 +52,11 @@ def has_methods(item: FrontendValue) -> TypeGuard[OfClass]:
 
 
 def is_folded(item: FrontendValue) -> TypeGuard[Static]:
-    """Whether this is known, and no method of the user's decides what is made of it."""
-    return isinstance(item, Static) and not special_methods(type(item.value))
+    """Whether this is known, and no method of the user's, or truth of its own, decides what is made
+    of it."""
+    if not isinstance(item, Static) or outside_kinds.has_own_truth(item.value):
+        return False
+    return not special_methods(type(item.value))
 
 
 def special_methods(cls: type) -> bool:

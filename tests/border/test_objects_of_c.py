@@ -1,0 +1,213 @@
+"""What an object in C from outside is asked is asked where the program does so, and as often."""
+
+from __future__ import annotations
+
+import ctypes
+import datetime
+import decimal
+import linecache
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from tests.border import compiled_code
+
+X = np.array([1.0, 2.0, 3.0])
+Made = tuple[Callable[[Any], Any], Callable[[], Any]]
+"""A function, and what tells what it leaves outside."""
+
+
+def written(body: str, names: dict[str, Any], left: Callable[[], Any]) -> Made:
+    """A function of these lines, which finds these names outside."""
+    text = "def f(x):\n" + "".join(f"    {line}\n" for line in body.strip("\n").splitlines())
+    file = f"<{__name__} {len(linecache.cache)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    found = {"np": np, **names}
+    exec(compile(text, file, "exec"), found)
+    return found["f"], left
+
+
+def check(make: Callable[[], Made]) -> None:
+    """In each mode a function computes and leaves what it does in Python, in two calls in a row."""
+    expected = _twice(make, lambda f: f(X.copy()))
+    slopes = [_slope(make, step) for step in np.eye(3)]
+    for mode in (_gradient, _jvp, _vjp, _tensors("auto"), _tensors(False)):
+        found = []
+        first = _twice(make, lambda f, mode=mode, found=found: _kept(found, mode(f)))
+        assert first == expected, mode.__name__
+        wanted = sum(slopes) if mode is _jvp else slopes
+        np.testing.assert_allclose(found[0], wanted, atol=1e-5, err_msg=mode.__name__)
+
+
+def _twice(make: Callable[[], Made], call: Callable[[Any], Any]) -> list[Any]:
+    f, left = make()
+    return [(float(call(f)), left()) for _ in range(2)]
+
+
+def _kept(found: list[Any], pair: tuple[Any, Any]) -> Any:
+    found.append(pair[1])
+    return pair[0]
+
+
+def _slope(make: Callable[[], Made], step: Any) -> float:
+    above, below = (float(make()[0](X + sign * 1e-5 * step)) for sign in (1.0, -1.0))
+    return (above - below) / 2e-5
+
+
+def _gradient(f: Any) -> Any:
+    return gs.value_and_grad(f)(X.copy())
+
+
+def _jvp(f: Any) -> Any:
+    return gs.jvp(f, (X.copy(),), (np.ones(3),))
+
+
+def _vjp(f: Any) -> Any:
+    value, pullback = gs.vjp(f, X.copy())
+    gradient = pullback(1.0)
+    return value, gradient[0] if isinstance(gradient, tuple) else gradient
+
+
+def _tensors(mode: Any) -> Callable[[Any], Any]:
+    def run(f: Any) -> Any:
+        x = gs.tensor(X.copy(), requires_grad=True)
+        value = gs.differentiable(f, compile=mode)(x)
+        value.backward()
+        return value.detach(), x.grad.numpy()
+
+    run.__name__ = f"compile={mode}"
+    return run
+
+
+# -- truth -----------------------------------------------------------------------------------------
+
+TRUTHS = {
+    "while": """
+s, n = 0.0 * x[0], 0.0
+while Z and n < 3.0:
+    CLEAR()
+    s = s + np.sum(x)
+    n += 1.0
+return s
+""",
+    "if": """
+s = np.sum(x)
+if Z:
+    s = s * 2.0
+CLEAR()
+if Z:
+    s = s * 5.0
+return s if Z else s * 3.0
+""",
+    "not": """
+before = not Z
+CLEAR()
+return np.sum(x) * (1 + before + 2 * (not Z))
+""",
+    "bool": """
+before = bool(Z), truth(Z), not_(Z)
+CLEAR()
+after = bool(Z), truth(Z), not_(Z)
+return x[0] * before[0] + x[1] * (before[1] + 2 * after[1]) + x[2] * (before[2] + 4 * after[2])
+""",
+    "and": """
+before = 2.0 if Z and x[0] > 0 else 1.0
+CLEAR()
+after = 2.0 if Z and x[0] > 0 else 1.0
+return np.sum(x) * before + x[1] * after + x[2] * (3.0 if Z or x[0] < 0 else 5.0)
+""",
+    "assert": """
+s = np.sum(x)
+CLEAR()
+try:
+    assert Z
+except AssertionError:
+    return s * 2
+return s
+""",
+    "any": """
+before = any([Z]), all((Z,))
+CLEAR()
+after = any([Z]), all((Z,))
+return np.sum(x) * (1 + before[0] + 2 * before[1] + 4 * after[0] + 8 * after[1])
+""",
+}
+
+
+def number() -> tuple[Any, Any]:
+    z = ctypes.c_double(3.0)
+    return z, lambda: z.value
+
+
+def pointer() -> tuple[Any, Any]:
+    kept = ctypes.c_double(1.0)
+    z = ctypes.pointer(kept)
+    return z, lambda: bool(z)
+
+
+def function() -> tuple[Any, Any]:
+    z = ctypes.CFUNCTYPE(ctypes.c_int)(1 << 40)
+    return z, lambda: bool(z)
+
+
+def derived() -> tuple[Any, Any]:
+    class Number(ctypes.c_int):
+        def __len__(self) -> int:
+            return 1
+
+    z = Number(1)
+    return z, lambda: z.value
+
+
+@pytest.mark.parametrize("program", TRUTHS)
+@pytest.mark.parametrize("made", [number, pointer, function, derived])
+def test_truth_is_asked_where_the_program_asks_it(made: Any, program: str) -> None:
+    def make() -> Made:
+        z, left = made()
+        clear = {"MEMSET": ctypes.memset, "PLACE": ctypes.addressof(z), "SIZE": ctypes.sizeof(z)}
+        names = {"Z": z, "truth": operator.truth, "not_": operator.not_, **clear}
+        text = TRUTHS[program].replace("CLEAR()", "MEMSET(PLACE, 0, SIZE)")
+        return written(text, names, left)
+
+    check(make)
+
+
+def test_truth_of_an_attribute_is_asked_where_the_program_asks_it() -> None:
+    class Holder:
+        pass
+
+    def make() -> Made:
+        holder = Holder()
+        holder.z = ctypes.c_double(3.0)
+        names = {"H": holder, "MEMSET": ctypes.memset, "PLACE": ctypes.addressof(holder.z)}
+        text = TRUTHS["if"].replace("CLEAR()", "MEMSET(PLACE, 0, 8)").replace("Z", "H.z")
+        return written(text, names, lambda: holder.z.value)
+
+    check(make)
+
+
+@pytest.mark.parametrize("program", TRUTHS)
+def test_truth_is_asked_as_often_as_the_program_asks_it(program: str) -> None:
+    def make() -> Made:
+        gate = compiled_code.extension().Gate()
+        names = {"Z": gate, "truth": operator.truth, "not_": operator.not_}
+        return written(TRUTHS[program].replace("CLEAR()", "pass"), names, gate.asked)
+
+    check(make)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(decimal.Decimal(0), decimal.Decimal(2), datetime.timedelta(0), datetime.timedelta(1)),
+        *(ctypes.c_int(0), ctypes.c_int(1), ctypes.POINTER(ctypes.c_int)(), (ctypes.c_int * 0)()),
+        *(datetime.date(2000, 1, 1), datetime.datetime(2000, 1, 1, tzinfo=datetime.timezone.utc)),
+    ],
+    ids=repr,
+)
+def test_truth_is_that_of_the_object(value: Any) -> None:
+    check(lambda: written("return np.sum(x * x) if Z else x[0]", {"Z": value}, lambda: None))

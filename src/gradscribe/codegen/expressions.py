@@ -21,7 +21,7 @@ from gradscribe.codegen.uses import Uses
 from gradscribe.ir.core import Method, Operand, Operation, Primitive, SliceOf, Value
 from gradscribe.ir.probing import probe
 from gradscribe.primitives import indexing
-from gradscribe.primitives.control import CONSTANT, EFFECT, ENTER, FORMAT, RUN
+from gradscribe.primitives.control import CONSTANT, EFFECT, ENTER, FORMAT, FORMAT_NOW, RUN
 from gradscribe.primitives.functions import FUNCTION
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -162,7 +162,7 @@ def _may_keep(operation: Operation) -> bool:
     return operation.primitive in _UNREAD and module not in ("numpy", "_operator")
 
 
-_UNREAD = frozenset({CONSTANT, EFFECT, ENTER, FORMAT, FUNCTION, RUN})
+_UNREAD = frozenset({CONSTANT, EFFECT, ENTER, FORMAT, FORMAT_NOW, FUNCTION, RUN})
 
 
 def parameters_of(operation: Operation) -> list[Parameter]:

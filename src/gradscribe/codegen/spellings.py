@@ -384,6 +384,7 @@ SPELLINGS: dict[Primitive, Spelling] = {
     control.RUN: _effect,
     control.ENTER: _manager,
     control.FORMAT: _format,
+    control.FORMAT_NOW: _format,
     FUNCTION: function_expression,
     control.STACK: _empty_list,
     control.STACK_POP: _method_call("pop"),

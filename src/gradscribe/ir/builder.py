@@ -56,8 +56,7 @@ class Builder:
         """Append an operation with one result (typed by the primitive's rule); return that."""
         attributes = dict(attributes or {})
         callee = primitive.callee if callee is None else callee
-        arguments = map_operands(attributes, lambda operand: operands[operand.index].type)
-        type_ = primitive.type_rule(self.facts, callee, **arguments)
+        type_ = self._type_of(primitive, operands, attributes, callee)
         result = self.named(type_, name)
         self.append(
             Operation(
@@ -86,6 +85,18 @@ class Builder:
         return self.emit(
             primitive, operands, attributes, name=name, callee=callee, location=location
         )
+
+    def type_of(self, primitive: Primitive, arguments: Mapping[str, Any], callee: Any) -> Type:
+        """The type of what `call` would give."""
+        operands: list[Value] = []
+        attributes = {key: _number_operands(item, operands) for key, item in arguments.items()}
+        return self._type_of(primitive, operands, attributes, callee)
+
+    def _type_of(
+        self, primitive: Primitive, operands: Sequence[Value], attributes: Any, callee: Any
+    ) -> Type:
+        arguments = map_operands(attributes, lambda operand: operands[operand.index].type)
+        return primitive.type_rule(self.facts, callee, **arguments)
 
     def append(self, operation: Operation) -> None:
         """Append an operation that is already made (with regions, or moved from elsewhere)."""

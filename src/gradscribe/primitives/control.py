@@ -311,6 +311,9 @@ them, too, and where nothing is left to be computed, they go."""
 FORMAT = Primitive("format", lambda facts, callee, parts: Opaque(), signature("parts"))
 """An f-string: parts are strings and (value, conversion, format) triples."""
 
+FORMAT_NOW = replace(FORMAT, name="format_now", effect=True)
+"""One that shows an object which may change, or whose methods may change something."""
+
 
 def _push_type(facts: Facts, callee: Any, stack: Type, value: Type) -> Type:
     return Opaque()

@@ -180,6 +180,12 @@ def _emitted(
 ) -> FrontendValue:
     """Emit a primitive; what it gives may be a view of an argument, or one itself."""
     tree = _trees(lowering, node, primitive, callee, bound)
+    given = wording.values_in(tree)
+    if any(map(unknown.holds_state, given)) and not any(
+        may_vary(lowering, item, surely=True) for item in given
+    ):
+        type_ = lowering.type_of(primitive, tree, callee)
+        return unknown.call(lowering, node, callee, bound.args, bound.kwargs, type_)
     first = next(iter(bound.arguments.values()), None)
     if isinstance(first, Ref):
         if callee in _OF_COMPLEX and not is_complex(lowering.load(first).type):

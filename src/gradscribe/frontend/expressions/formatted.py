@@ -7,12 +7,12 @@ from typing import Any
 import gast
 
 from gradscribe.frontend.memory import kept_memory
-from gradscribe.frontend.opaque import leading, shown_calls
+from gradscribe.frontend.opaque import leading, shown_calls, unknown
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import protocols
 from gradscribe.frontend.values.values import FrontendValue, Static
 from gradscribe.ir.core import Value
-from gradscribe.primitives.control import FORMAT
+from gradscribe.primitives.control import FORMAT, FORMAT_NOW
 
 
 def formatted(lowering: Lowering, node: Any) -> Static | Value:
@@ -52,7 +52,8 @@ def formatted(lowering: Lowering, node: Any) -> Static | Value:
     values = [part[0] for part in parts if isinstance(part, tuple)]
     if leading.may_lead_to_memory(lowering, values):
         kept_memory.bring_into_step(lowering)
-    return lowering.emit(FORMAT, {"parts": tuple(parts)})
+    changes = any(map(unknown.holds_state, values))
+    return lowering.emit(FORMAT_NOW if changes else FORMAT, {"parts": tuple(parts)})
 
 
 def _own_text(

@@ -14,6 +14,7 @@ see `kept_memory`.
 from __future__ import annotations
 
 import functools
+import math
 import re
 import types
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
@@ -309,6 +310,7 @@ ROOTS = frozenset(
 
 _CALLING = frozenset(
     {re.sub, re.subn, "sub", "subn", sorted, min, max, map, filter, functools.reduce}
+    | {math.dist, math.fsum, math.prod}
     | {sum, any, all, list, tuple, set, frozenset, dict, next, iter}
 )
 

@@ -102,6 +102,13 @@ def is_opaque(item: FrontendValue) -> TypeGuard[Value]:
     return opaque_type(item) is not None
 
 
+def holds_state(item: FrontendValue) -> bool:
+    """Whether this is an object of the running program that may be another one in a while: what is
+    computed of it is computed where the program does so."""
+    type_ = opaque_type(item)
+    return type_ is not None and not is_immutable(type_.cls)
+
+
 def class_at_run_time(item: FrontendValue) -> type | None:
     """The class of such a value, if it is known."""
     type_ = opaque_type(item)
@@ -114,8 +121,9 @@ def call(
     callee: Any,
     arguments: tuple[FrontendValue, ...],
     keywords: Mapping[str, FrontendValue],
+    known: Type | None = None,
 ) -> FrontendValue:
-    """A call of a function without rule and source, at run time."""
+    """A call of a function without rule and source, at run time. known: the type of its result."""
     name = probe(callee, "__qualname__") or probe(callee, "__name__", repr(callee))
     given = (*arguments, *keywords.values())
     text = probe(callee, "__self__")
@@ -151,7 +159,7 @@ def call(
             result = foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
             return trial_calls.made(lowering, result, sample)
     cls = callee if isinstance(callee, type) else None
-    type_ = RESULTS.get(callee) or CONVERSIONS.get(callee) or _of_scipy(callee, keywords)
+    type_ = known or RESULTS.get(callee) or CONVERSIONS.get(callee) or _of_scipy(callee, keywords)
     type_ = type_ or Opaque(io.TextIOWrapper if _is_text_file(callee, arguments, keywords) else cls)
     is_leading = node is not lowering.statement.discarded and leading.leads(type_, contract)
     if not contract.is_pure or calls_back or is_leading:

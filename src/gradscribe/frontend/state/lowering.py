@@ -251,10 +251,22 @@ class Lowering(EntryMethods):
         if primitive in OPERATIONS and not self.nesting.holds_none:
             given = wording.values_in(arguments)
             self.nesting.holds_none = any(_is_or_holds_none(value.type) for value in given)
-        try:
+        with self._fitting(primitive, arguments, callee):
             made = self.builder.call(primitive, arguments, callee=callee, name=name)
-            self.lasting.is_made |= primitive is EFFECT and isinstance(made.type, Opaque)
-            return made
+        self.lasting.is_made |= primitive is EFFECT and isinstance(made.type, Opaque)
+        return made
+
+    def type_of(self, primitive: Primitive, arguments: Mapping[str, Any], callee: Any) -> Type:
+        """The type of what such an operation would give."""
+        with self._fitting(primitive, arguments, callee):
+            return self.builder.type_of(primitive, arguments, callee)
+
+    @contextmanager
+    def _fitting(
+        self, primitive: Primitive, arguments: Mapping[str, Any], callee: Any
+    ) -> Iterator[None]:
+        try:
+            yield
         except GradscribeError:
             raise
         except (TypeError, ValueError, LookupError, ArithmeticError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import collections
 import contextlib
 import ctypes
 import datetime
@@ -262,3 +263,68 @@ def test_an_object_that_holds_state_is_asked_where_the_program_asks_it(
     except (TypeError, ValueError, IndexError):
         pytest.skip("Python raises")
     check(lambda: written(body, names, lambda: None), may_be_refused=True)
+
+
+# -- what classes of the library do that are derived from dict -------------------------------------
+
+COUNTED = [
+    *("C.update(a=2)", "C.update({'a': 2, 'z': 3})", "C.update('bcc')", "C.update(['a', 'a'])"),
+    *("C.update(OTHER)", "C.subtract({'a': 2})", "C.subtract(OTHER)", "dict.update(C, {'a': 5})"),
+    *("u = C.update\nu('aa')", "C['a'] += C.total()", "C['a'] += C.most_common(1)[0][1]"),
+    *("E = C.copy()\nE.update(a=3)\nC['a'] = E['a']", "C.clear()\nC.update('ab')"),
+    *("del C['zz']", "C['b'] = C['zz'] + 4", "C['b'] = C.setdefault('zz', 3)"),
+    "try:\n    C['a'] = C['zz']\nexcept KeyError:\n    C['a'] = 9",
+]
+
+
+class Holder:
+    pass
+
+
+class Counted(collections.Counter):
+    """It has nothing of its own."""
+
+
+@pytest.mark.parametrize("line", COUNTED)
+@pytest.mark.parametrize("cls", [collections.Counter, Counted])
+def test_a_counter_counts(cls: Any, line: str) -> None:
+    def make(name: str = "C") -> Made:
+        counter, holder = cls("ab"), Holder()
+        holder.c = counter
+        names = {"C": counter, "D": {"c": counter}, "H": holder, "OTHER": collections.Counter("bb")}
+        body = line.replace("C.", f"{name}.").replace("C[", f"{name}[")
+        last = f"return np.sum(x) * {name}['a'] + x[0] * {name}['b']"
+        return written(f"{body}\n{last}", names, lambda: list(counter.items()))
+
+    check(make)
+    check(lambda: make("H.c"))
+
+
+@pytest.mark.parametrize("items", ["x", {"a": 2}])
+def test_an_empty_counter_counts(items: Any) -> None:
+    def make() -> Made:
+        counter = collections.Counter()
+        names = {"D": {"c": counter}, "ITEMS": items}
+        body = "D['c'].update(ITEMS)\nreturn np.sum(x) * D['c']['a']"
+        return written(body, names, lambda: list(counter.items()))
+
+    check(make)
+
+
+@pytest.mark.parametrize(
+    "made", ["C | D", "C & D", "C + D", "C - D", "C == D", "+C", "C.elements()"]
+)
+def test_what_counters_have_of_their_own_has_not_the_meaning_of_dicts(made: str) -> None:
+    counters = {"C": collections.Counter("aab"), "D": collections.Counter("abbb")}
+    f, _ = written(f"E = {made}\nreturn np.sum(x) * len(list(E))", counters, lambda: None)
+    with pytest.raises(gs.errors.UnsupportedError):
+        gs.grad(f)(X)
+
+
+def test_a_copy_of_a_defaultdict_makes_items() -> None:
+    def make() -> Made:
+        made = collections.defaultdict(float, a=2.0)
+        body = "E = D.copy()\nE['b'] += x[0]\nreturn E['b'] * E['a'] + E['c'] + np.sum(x)"
+        return written(body, {"D": made}, lambda: list(made.items()))
+
+    check(make)

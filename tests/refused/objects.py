@@ -841,3 +841,11 @@ def field_with_another_name(x):
 @refused("what is found outside is another object at each reading", X)
 def object_that_is_made_at_each_reading(x):
     return np.sum(x) * (FIELDS[0] is FIELDS[0])
+
+
+COUNTS = collections.Counter("abb")
+
+
+@refused("`__add__` of a `Counter` from outside is not supported", X)
+def added_counters(x):
+    return np.sum(x) * len(COUNTS + COUNTS)

@@ -78,9 +78,12 @@ def redefined(cls: type) -> str | None:
     means = means | _OF_NAMEDTUPLES | {*fields} if fields else means
     for base in cls.__mro__:
         own = vars(base)
+        if base in _CONTAINERS_OF_LIBRARY:
+            continue
         if "_fields" in own and "__new__" in own:  # what makes it a namedtuple
             means = means - _OF_NAMEDTUPLES - {*own["_fields"]}
-        if str(base.__module__).partition(".")[0] not in _KNOWN:
+        is_known = str(base.__module__).partition(".")[0] in _KNOWN
+        if not is_known or (built_in in _CHANGED and base not in built_in.__mro__):
             found = (name for name in own if name in means)
             new = next((n for n in found if own[n] is not vars(built_in).get(n)), None)
             if new is not None:
@@ -124,6 +127,12 @@ _PLAIN = frozenset({*_NUMBERS, bool})
 _KNOWN = (sys.stdlib_module_names - {"__main__"}) | {"numpy", "gradscribe"}
 """Packages whose containers the compiler knows."""
 
+_CONTAINERS_OF_LIBRARY = frozenset(
+    {collections.Counter, collections.OrderedDict, collections.defaultdict}
+)
+"""Those of Python's whose methods, in C or in Python, are known to differ from those of dicts."""
+
+_CHANGED = (list, dict, set, collections.deque)
 _CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
 _ASKED = frozenset(
     {"__array__", "__array_function__", "__array_interface__", "__array_struct__"}

@@ -177,7 +177,8 @@ def _call_object(
         if callee.__objclass__ is np.ndarray and is_tensor(lowering, receiver):
             what = f"{callee.__name__!r} of 'numpy.ndarray' takes no 'Tensor'"
             return lowering.raises(node, TypeError(what))
-        return call(lowering, node, BoundMethod(receiver, callee.__name__), tuple(rest), keywords)
+        method = BoundMethod(receiver, callee.__name__, callee)
+        return call(lowering, node, method, tuple(rest), keywords)
     optional.enter_imported()
     try:
         handler = handler_of(callee)

@@ -23,7 +23,7 @@ from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude.array_changes import METHODS as CHANGES
 from gradscribe.frontend.state.handlers import handler_of
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.structures import instances
+from gradscribe.frontend.structures import class_attributes, instances
 from gradscribe.frontend.structures.indices import nonzero
 from gradscribe.frontend.values.values import (
     BoundMethod,
@@ -66,6 +66,10 @@ def _called(
 ) -> FrontendValue:
     receiver, name = outside.opened(lowering, method.receiver), method.name
     names = (*arguments, *keywords)
+    if method.function is None:
+        own = class_attributes.of_derived(lowering, receiver, name)
+        if own is not None:
+            return lowering.call(node, own, arguments, keywords)
     if name not in _KEEPING:
         arguments = iterators.taken_into(lowering, node, receiver, arguments)
     if isinstance(receiver, ObjectRef) and receiver.grown and lowering.has_tensors:

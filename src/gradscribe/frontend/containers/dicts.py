@@ -226,8 +226,11 @@ def _pop_last(lowering: Lowering, node: Any, owner: DictRef, /) -> TupleOf:
 
 
 @handles(dict.copy)
-def _copy(lowering: Lowering, node: Any, owner: DictRef, /) -> DictRef:
+def _copy(lowering: Lowering, node: Any, owner: DictRef, /) -> FrontendValue:
     made = new_dict(lowering, dict(lowering.items_in(owner.storage)))
+    if outside.makes_items(owner.storage.derived):
+        factory = outside.factory_of(lowering, node, owner)
+        return lowering.call(node, Static(collections.defaultdict), (factory, made), {})
     return _as_ordered(made) if is_ordered(owner) else made
 
 

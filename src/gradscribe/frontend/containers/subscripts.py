@@ -185,7 +185,10 @@ def _read_dict(
             lowering.contents[owner.storage] = {**lowering.items_in(owner.storage), key: made}
         return made
     if key not in contents:
-        lowering.raises(node, KeyError(key), f"the dict has no key {key!r}")
+        found = protocols.call(lowering, node, owner, "__missing__", index)
+        if found is None:
+            lowering.raises(node, KeyError(key), f"the dict has no key {key!r}")
+        return found
     return contents[key]
 
 

@@ -299,11 +299,13 @@ def _delete(lowering: Lowering, target: Any) -> None:
 
 def _delete_item(lowering: Lowering, node: Any, owner: FrontendValue, place: FrontendValue) -> None:
     owner = outside.opened(lowering, owner)
+    if protocols.call(lowering, node, owner, "__delitem__", place) is not None:
+        return
     if isinstance(owner, ListRef):
         lists.delete_item(lowering, node, owner, place)
     elif isinstance(owner, DictRef):
         dicts.delete_key(lowering, node, owner, place)
-    elif protocols.call(lowering, node, owner, "__delitem__", place) is None:
+    else:
         lowering.unsupported(
             node,
             "only names and items of lists and dicts can be deleted",

@@ -88,6 +88,9 @@ def attribute(lowering: Lowering, node: Any, owner: FrontendValue, name: str) ->
         return exception_attributes.attribute(lowering, node, owner, name)
     if unknown.is_opaque(owner):
         return unknown.attribute(lowering, owner, name)
+    found = class_attributes.of_derived(lowering, owner, name)
+    if found is not None:
+        return found
     classes = _classes_of(owner)
     introspection.refuse_of_derived(lowering, node, owner, name)
     if classes:

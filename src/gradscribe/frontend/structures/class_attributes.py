@@ -14,10 +14,18 @@ from gradscribe.frontend.memory import outside
 from gradscribe.frontend.prelude import attribute_prelude
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.lowering import Lowering
-from gradscribe.frontend.structures.instances import OfClass, class_of, has_methods, is_object
+from gradscribe.frontend.structures.instances import (
+    OfClass,
+    class_of,
+    has_methods,
+    is_object,
+    new_instance,
+)
+from gradscribe.frontend.structures.standard_classes import CLASSES
 from gradscribe.frontend.values.values import (
     PLAIN_NUMBERS,
     BoundMethod,
+    DictRef,
     FrontendValue,
     ObjectRef,
     PartialOf,
@@ -201,8 +209,11 @@ def depend_on_class(lowering: Lowering, cls: type, name: str, kind: Any) -> None
 
 def method(lowering: Lowering, owner: FrontendValue, name: str) -> BoundMethod | None:
     """The Python function that the class of an object has under a special name, bound to it."""
-    if not has_methods(owner):
+    if not has_methods(owner) or (isinstance(owner, DictRef) and lowering.frame.is_of_package):
         return None
+    found = of_derived(lowering, owner, name)
+    if found is not None:
+        return found
     cls = class_of(owner)
     kind = in_class(cls, name, MISSING)
     if not isinstance(kind, types.FunctionType):
@@ -211,6 +222,31 @@ def method(lowering: Lowering, owner: FrontendValue, name: str) -> BoundMethod |
         return None
     depend_on_class(lowering, cls, name, kind)
     return BoundMethod(owner, name, kind)
+
+
+def of_derived(lowering: Lowering, owner: FrontendValue, name: str) -> BoundMethod | None:
+    """A method that a class of the library's, derived from dict, has in Python, as that of what
+    stands for it: a `Counter` has an `update` of its own. None for all else, and there, where it is
+    a dict."""
+    if not isinstance(owner, DictRef) or not has_methods(owner) or lowering.frame.is_of_package:
+        return None
+    cls = class_of(owner)
+    kind = in_class(cls, name)
+    function = probe(kind, "__func__", kind)
+    if not isinstance(function, types.FunctionType) or not dependencies.is_library(function):
+        return None
+    if isinstance(kind, classmethod):
+        return BoundMethod(Static(cls), name, function)
+    known = next((CLASSES[base] for base in cls.__mro__ if base in CLASSES), cls)
+    method = in_class(known, name)
+    if known is cls or not isinstance(method, types.FunctionType):
+        return lowering.unsupported(
+            None,
+            f"`{name}` of a `{cls.__name__}` from outside is not supported",
+            "make another one of it in the function, or do it outside and pass the result in",
+        )
+    held: dict[str, FrontendValue] = {"held": owner}
+    return BoundMethod(new_instance(lowering, known, held), name, method)
 
 
 def is_method_of_c(kind: Any) -> bool:

@@ -10,8 +10,10 @@ from gradscribe.frontend.state.dependencies import depend_on_names, is_library
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import (
     Cell,
+    DictRef,
     FrontendValue,
     InstanceRef,
+    ListRef,
     ObjectRef,
     Static,
     Storage,
@@ -22,7 +24,7 @@ from gradscribe.ir.probing import in_class, redefined
 from gradscribe.primitives.users_code import is_users
 
 Object: TypeAlias = InstanceRef | ObjectRef
-OfClass: TypeAlias = Object | TupleOf | Static
+OfClass: TypeAlias = Object | TupleOf | ListRef | DictRef | Static
 """What has a class that may have methods of the user's."""
 _CONTAINERS = (list, dict, tuple, set)
 
@@ -31,6 +33,8 @@ def class_of(owner: OfClass) -> type:
     """The class of an object."""
     if isinstance(owner, Static):
         return type(owner.value)
+    if isinstance(owner, (ListRef, DictRef)):
+        return owner.storage.derived or (list if isinstance(owner, ListRef) else dict)
     return type(owner.target) if isinstance(owner, ObjectRef) else owner.cls
 
 
@@ -44,8 +48,11 @@ def is_object(item: FrontendValue) -> TypeGuard[Object]:
 
 
 def has_methods(item: FrontendValue) -> TypeGuard[OfClass]:
-    """Whether the class of this may have methods of the user's: an object, or a namedtuple; of what
-    is known, whether it has special methods of the user's."""
+    """Whether the class of this may have methods in Python: an object, a namedtuple, or a list or
+    dict of a class derived from that; of what is known, whether it has special methods of the
+    user's."""
+    if isinstance(item, (ListRef, DictRef)):
+        return item.storage.derived is not None
     if isinstance(item, Static):
         return special_methods(type(item.value))
     return is_object(item) or (isinstance(item, TupleOf) and item.cls is not tuple)

@@ -164,6 +164,9 @@ class CountedItems(HeldItems):
     def __getitem__(self, key: Any) -> Any:
         return self.held.get(key, 0)
 
+    def __missing__(self, key: Any) -> Any:
+        return 0
+
     def __delitem__(self, key: Any) -> None:
         if key in self.held:
             del self.held[key]
@@ -184,6 +187,9 @@ class CountedItems(HeldItems):
                 self.held[key] = count + self.held.get(key, 0)
         else:
             self.held.update(counts)
+
+    def copy(self) -> CountedItems:
+        return CountedItems(self.held)
 
     def subtract(self, items: Any = ()) -> None:
         if hasattr(items, "items"):

@@ -13,6 +13,7 @@ import io
 import linecache
 import math
 import operator
+import random
 import statistics
 import zlib
 from collections.abc import Callable
@@ -326,5 +327,97 @@ def test_a_copy_of_a_defaultdict_makes_items() -> None:
         made = collections.defaultdict(float, a=2.0)
         body = "E = D.copy()\nE['b'] += x[0]\nreturn E['b'] * E['a'] + E['c'] + np.sum(x)"
         return written(body, {"D": made}, lambda: list(made.items()))
+
+    check(make)
+
+
+# -- methods of a base class in C ------------------------------------------------------------------
+
+
+class Up(io.StringIO):
+    def write(self, s):
+        return super().write(s + "!")
+
+    def getvalue(self):
+        return super().getvalue() + "abc"
+
+    @property
+    def closed(self):
+        return 5.0 if super().closed else 3.0
+
+    def __len__(self):
+        return len(super().getvalue())
+
+
+class Upper(Up):
+    def write(self, s):
+        return super().write(s + "?")
+
+
+class Bytes(io.BytesIO):
+    def write(self, s):
+        return super().write(s + b"!")
+
+
+class Numbers(bytearray):
+    def append(self, item):
+        super().append(item + 1)
+
+
+class Named(bytearray):
+    def append(self, item):
+        bytearray.append(self, item + 1)
+
+
+class Draws(random.Random):
+    def random(self):
+        return super().random() + 10
+
+
+class Normal(np.random.Generator):
+    def normal(self):
+        return super().normal() + 10
+
+
+class Day(datetime.date):
+    def isoweekday(self):
+        return super().isoweekday() + 10
+
+    @property
+    def year(self):
+        return super().year + 1
+
+
+class Precise(decimal.Decimal):
+    def sqrt(self):
+        return super().sqrt() + 1
+
+
+WITH_BASES = [
+    (Up, "O.write('a')\nreturn np.sum(x)", io.StringIO.getvalue),
+    (Up, "for _ in range(3):\n    O.write('a')\nreturn np.sum(x)", io.StringIO.getvalue),
+    (Up, "O.write('a')\nreturn np.sum(x) * len(O.getvalue()) + O.closed", io.StringIO.getvalue),
+    (Up, "O.write('a')\nreturn np.sum(x) * len(O)", io.StringIO.getvalue),
+    (Up, "return np.sum(x) * (2.0 if O else 3.0)", io.StringIO.getvalue),
+    (Upper, "O.write('a')\nreturn np.sum(x)", io.StringIO.getvalue),
+    (Bytes, "O.write(b'a')\nreturn np.sum(x)", io.BytesIO.getvalue),
+    (Numbers, "O.append(1)\nO.append(2)\nreturn np.sum(x)", bytes),
+    (Named, "O.append(1)\nO.append(2)\nreturn np.sum(x)", bytes),
+    (lambda: Draws(0), "return float(O.random()) * np.sum(x)", random.Random.random),
+    (
+        lambda: Normal(np.random.PCG64(0)),
+        "return float(O.normal()) * np.sum(x)",
+        np.random.Generator.random,
+    ),
+    (lambda: Day(2000, 1, 1), "return float(O.isoweekday()) * np.sum(x) + float(O.year)", str),
+    (lambda: Precise(4), "return float(O.sqrt()) * np.sum(x)", str),
+]
+
+
+@pytest.mark.parametrize("made, body, left", WITH_BASES)
+def test_super_calls_the_method_of_the_base_class(made: Any, body: str, left: Any) -> None:
+    def make() -> Made:
+        target = made()
+        return written(body, {"O": target}, lambda: left(target))
 
     check(make)

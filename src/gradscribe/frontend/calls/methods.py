@@ -75,6 +75,9 @@ def _called(
     if isinstance(receiver, ObjectRef) and receiver.grown and lowering.has_tensors:
         _refuse_tensors(lowering, node, receiver, (*arguments, *keywords.values()))
     if isinstance(receiver, ObjectRef) and name not in ("__init__", "__setattr__"):
+        if method.function not in (None, in_class(type(receiver.target), name)):
+            given = (receiver, *arguments)  # of a base class
+            return unknown.call(lowering, node, method.function, given, keywords)
         return unknown.method(lowering, node, receiver, name, arguments, keywords)
     if instances.is_object(receiver):
         return construction.call_builtin_method(lowering, node, receiver, name, arguments)

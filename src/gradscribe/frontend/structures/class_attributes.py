@@ -287,9 +287,15 @@ def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Fronte
             return BoundMethod(receiver, name, function)
         if base is object or is_method_of_c(kind):
             return BoundMethod(receiver, name, kind)
+        if isinstance(receiver, ObjectRef) and isinstance(kind, _FIELDS_OF_C):
+            given = (receiver, Static(cls))
+            return lowering.call(node, Static(kind.__get__), given, {})
         return outside.external(lowering, kind, AccessPath(base).attribute(name), name)
     what = f"`super()` has no attribute `{name}`"
     return lowering.raises(node, AttributeError(what), what, "define it in a base class")
+
+
+_FIELDS_OF_C = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 
 def may_run_code(owner: FrontendValue, name: str) -> bool:

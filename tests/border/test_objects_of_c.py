@@ -218,7 +218,7 @@ def test_truth_is_asked_as_often_as_the_program_asks_it(program: str) -> None:
         *(ctypes.c_int(0), ctypes.c_int(1), ctypes.POINTER(ctypes.c_int)(), (ctypes.c_int * 0)()),
         *(datetime.date(2000, 1, 1), datetime.datetime(2000, 1, 1, tzinfo=datetime.timezone.utc)),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_truth_is_that_of_the_object(value: Any) -> None:
     check(lambda: written("return np.sum(x * x) if Z else x[0]", {"Z": value}, lambda: None))

@@ -18,7 +18,7 @@ Function = Callable[..., tuple[Any, ...]]
 
 
 class Linear:
-    """The `Derivatives` (see `runtime.graph.kernel`) of a linear function of the last leaves.
+    """The `Derivatives` (see `runtime.operations.kernel`) of a linear function of the last leaves.
 
     before: how many leaves come before those, and are not read. transposed: from cotangents of
     the results to those of the operands.

@@ -1,7 +1,7 @@
 """One call of an operation on plain and `Traced` values: what it gives, and what is recorded of it.
 
-The compiler is asked for the `Derivatives` of the call (`runtime.operations.kernel`), as it is for an
-operation on Tensors. Those of the first order run the operation itself and its adjoint; their
+The compiler is asked for the `Derivatives` of the call (`runtime.operations.kernel`), as it is for
+an operation on Tensors. Those of the first order run the operation itself and its adjoint; their
 `gradient` and `tangent` are the `Derivatives` of the next order, which are computed from leaves.
 """
 

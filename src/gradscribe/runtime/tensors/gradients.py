@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradscribe.runtime.arrays import dtypes
 from gradscribe.runtime.tensors.array_methods import Array
 
 OWN = "the dtype of the leaf"
 """What `grad_dtype` of a leaf is until it is set."""
+
+
+Self = TypeVar("Self", bound="GradientAttributes")
 
 
 class GradientAttributes:
@@ -33,11 +36,12 @@ class GradientAttributes:
         def _leaf_state(self) -> Any: ...
 
     @property
-    def grad(self) -> Any:
+    def grad(self: Self) -> Self | None:
         """The gradient that `backward` has accumulated here; None before."""
         if self._grad is None and self._node is not None and not self.retains_grad:
             warnings.warn(_GRAD_OF_NON_LEAF, stacklevel=2)
-        return self._grad
+        gradient: Self | None = self._grad
+        return gradient
 
     @grad.setter
     def grad(self, gradient: Any) -> None:

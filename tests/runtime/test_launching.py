@@ -16,7 +16,7 @@ import pytest
 import gradscribe.torchlike as T
 from gradscribe.runtime.graph import modes
 from gradscribe.runtime.methods import spelled
-from gradscribe.runtime.operations.launcher_text import BINARY, REDUCTION, UNARY
+from gradscribe.runtime.operations.launcher_text import ALONG, BINARY, REDUCTION, UNARY
 from gradscribe.runtime.operations.launching import ROWS
 from gradscribe.runtime.operations.provider import WAYS
 
@@ -128,7 +128,7 @@ def test_a_function_gives_the_same_both_ways(name: str) -> None:
         kinds = [pair for pair in PAIRS if "number" not in pair[0]]
     else:
         kinds = [(each,) for each in OPERANDS if "number" not in each]
-    assert form in (UNARY, BINARY, REDUCTION)
+    assert form in (UNARY, BINARY, REDUCTION, ALONG)
     for each in kinds:
         operands = [OPERANDS[one]() for one in each]
         with general():
@@ -162,6 +162,43 @@ def test_an_operator_gives_the_same_both_ways(call: object) -> None:
             expected = outcome(call, operands)
         for _ in range(2):
             np.testing.assert_equal(outcome(call, operands), expected, err_msg=str(each))
+
+
+AXES = [
+    {"args": (0,)},
+    {"args": (1, True)},
+    {"args": (-1,), "keepdim": True},
+    {"dim": 1},
+    {"dim": 0, "keepdim": True},
+    {"axis": 1},
+    {"keepdim": True},
+    {"args": (5,)},
+    {"args": (0,), "dim": 1},
+    {"args": (True,)},
+    {"dim": (0, 1)},
+    {"dim": None},
+    {"dtype": T.float32, "dim": 0},
+]
+"""What is given beside the Tensor."""
+
+OF_AXES = [name for name, (_, form) in FUNCTIONS.items() if form in (REDUCTION, ALONG)]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", sorted(OF_AXES))
+def test_axes_are_understood_both_ways(name: str) -> None:
+    function, _ = FUNCTIONS[name]
+    for given in AXES:
+        rest = {key: value for key, value in given.items() if key != "args"}
+        operands = [leaf(3, 4)]
+
+        def call(tensor: T.Tensor, given=given, rest=rest) -> object:
+            return function(tensor, *given.get("args", ()), **rest)
+
+        with general():
+            expected = outcome(call, operands)
+        for _ in range(2):
+            np.testing.assert_equal(outcome(call, operands), expected, err_msg=str(given))
 
 
 SHAPES = [

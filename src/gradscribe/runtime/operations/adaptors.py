@@ -17,7 +17,7 @@ from gradscribe.runtime.arrays.eager_operation import unwarned
 from gradscribe.runtime.arrays.explaining import out_of_range
 from gradscribe.runtime.operations.any_form import apply_of_any_form
 from gradscribe.runtime.operations.eager import Operation, apply
-from gradscribe.runtime.operations.launcher_text import BINARY, REDUCTION, UNARY
+from gradscribe.runtime.operations.launcher_text import ALONG, BINARY, REDUCTION, UNARY
 from gradscribe.runtime.operations.launching import ROWS
 from gradscribe.runtime.tensors.promotion import (
     alike,
@@ -242,6 +242,7 @@ def along(
         return result if dtype is None else result.to(dtype)
 
     enter_row(row)
+    ROWS[function] = ALONG, row
     return named(function, name, callee)
 
 

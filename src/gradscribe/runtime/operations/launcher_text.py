@@ -50,13 +50,32 @@ REFLECTED = Form((("a", "number"), ("b", "Tensor")), parameters="b, a", call="b,
 REDUCTION = Form(
     (("a", "Tensor"),),
     usual="""\
-if options or not 0 < len(args) < 4:
+if not 0 < len(args) < 4:
     break
 a, dim, keepdim = *args, *(None, False)[len(args) - 1 :]
+if options:
+    given = options.keys()
+    if not given <= AXES or (len(args) > 1 and (len(args) > 2 or "dim" in given)):
+        break
+    dim, keepdim = options.get("dim", dim), options.get("keepdim", keepdim)
 if dim.__class__ is not int and dim is not None or keepdim.__class__ is not bool:
     break
 """,
     static=("dim", "keepdim"),
+)
+ALONG = Form(
+    (("a", "Tensor"),),
+    usual="""\
+if len(args) == 1 and options.keys() == AXIS:
+    (a,), dim = args, options["dim"]
+elif len(args) == 2 and not options:
+    a, dim = args
+else:
+    break
+if dim.__class__ is not int:
+    break
+""",
+    static=("dim",),
 )
 INDEXED = Form(
     (("a", "Tensor"), ("b", "index")), parameters="a, b", call="a, b", computes_nothing=True
@@ -192,12 +211,11 @@ def make(general, row, ways):
             elif held is not None:
                 record = ()
             node.record = record
+            node.leaves = {kept}
             if way.spares_all:
-                node.leaves = {spared}
                 node.counters = way.nones
                 node.expected = way.zeros
             else:
-                node.leaves = {kept}
                 node.counters = {counters},
                 node.expected = {versions},
             if way.keeps_result:
@@ -262,8 +280,9 @@ def text_of(form: Form) -> str:
         edges=edges,
         next_edges="(edge0,)" if len(form.operands) == 1 else of_two,
         similar="" if form.computes_nothing else " or similar(ways, key)",
-        spared=each("kind{i}.stand_in") + ", " + ("*way.constants" if form.is_view else ""),
-        kept="record if held is ALL and not (way.spares0 or way.spares1) else ("
+        kept="kind0.stand_in, *way.constants"
+        if form.is_view
+        else "record if held is ALL and not (way.spares0 or way.spares1) else ("
         + each("kind{i}.stand_in if way.spares{i} else x{i}")
         + ",)",
         counters=each("counter{i}"),

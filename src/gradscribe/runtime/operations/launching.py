@@ -56,7 +56,8 @@ class Way:
     step: of a view, how it is taken.
     active0, active1: whether the operand is active.
     kind: that of the result; None before there is one.
-    spares0, spares1: whether the node keeps only the kind of the operand; spares_all: of each.
+    spares0, spares1: whether the node keeps only the kind of the operand; spares_all: of each that
+        is an array.
     keeps_result: whether the node must notice a change of the result.
     """
 
@@ -86,6 +87,7 @@ class Way:
         kernel: Kernel | None = None,
         held: str | None = NOTHING,
         step: Step | None = None,
+        spares_all: bool = False,
     ) -> None:
         self.run = run
         self.kind = kind
@@ -101,13 +103,14 @@ class Way:
             self.keeps_result = kernel.checks_outputs
             count = len(kernel.spared) - len(kernel.constants)
             self.spares0, self.spares1 = (*kernel.spared[:count], False)[:2]
-            self.spares_all = all(kernel.spared[:count])
+            self.spares_all = all(kernel.spared[:count]) or spares_all
             self.nones = (None,) * len(kernel.spared)
             self.zeros = (0,) * len(kernel.spared)
 
     def again(self) -> Way:
         """The same way for arrays of other lengths."""
-        return Way(self.run, None, self.kernel, self.held, self.step)
+        spares_all = self.kernel is not None and self.spares_all
+        return Way(self.run, None, self.kernel, self.held, self.step, spares_all)
 
 
 UNFIT = Way(lambda: None)
@@ -123,6 +126,8 @@ def _maker(form: Form) -> Function:
     linecache.cache[filename] = len(text), None, lines, filename
     namespace: dict[str, Any] = {
         "ALL": ALL,
+        "AXES": {"dim", "keepdim"},
+        "AXIS": {"dim"},
         "FIRST": FIRST,
         "IGNORED": IGNORED,
         "MODES": MODES,
@@ -296,7 +301,12 @@ def _recorded(node: OperationNode, run: Function, leaves: Sequence[Any], result:
     held = None
     if isinstance(run, (np.ufunc, functools.partial, *_TAKING)):
         held = _held(record, leaves, result.array)
-    return Way(kernel.forward if held is None else run, kind_of(result), kernel, held)
+    spares_all = all(
+        is_spared or not isinstance(leaf, np.ndarray)
+        for leaf, is_spared in zip(leaves, kernel.spared, strict=True)
+    )
+    run = kernel.forward if held is None else run
+    return Way(run, kind_of(result), kernel, held, spares_all=spares_all)
 
 
 _TAKING = (operator.itemgetter, type(operator.getitem))

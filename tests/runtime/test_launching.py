@@ -9,6 +9,7 @@ import contextlib
 import itertools
 import operator
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -327,3 +328,20 @@ def test_errors_show_no_frames_of_the_launcher() -> None:
             x * y
         frames = [entry.frame.code.path for entry in caught.traceback]
         assert all("gradscribe/runtime" not in str(path) for path in frames)
+
+
+def test_eight_threads_that_build_and_run_graphs_do_what_one_does() -> None:
+    def gradients(number: int) -> list[list[float]]:
+        found = []
+        for length in range(1, 40):
+            x = T.tensor(np.linspace(0.1, 1.0, length) * (number + 1), requires_grad=True)
+            y = T.tanh(x * 2.0) + x[: length // 2 + 1].sum() * x
+            (y * y).mean().backward()
+            found.append(x.grad.tolist())
+        return found
+
+    expected = [gradients(number) for number in range(8)]
+    for ways in WAYS:
+        ways.clear()
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(gradients, range(8))) == expected

@@ -345,3 +345,30 @@ def test_eight_threads_that_build_and_run_graphs_do_what_one_does() -> None:
         ways.clear()
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(gradients, range(8))) == expected
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_gradients_of_leaves_have_memory_of_their_own(name: str) -> None:
+    function, form = FUNCTIONS[name]
+    shapes = ((), (3,), (1,), (2, 3), (1, 3))
+    for both in itertools.product(shapes, repeat=2 if form is BINARY else 1):
+        operands = [leaf(*shape) for shape in both]
+        try:
+            result = function(*operands)
+            seed = T.ones_like(result.detach())
+            result.backward(seed)
+        except (RuntimeError, TypeError, ValueError, IndexError):
+            continue  # no such operands, or no derivative
+        gradients = [operand.grad.array for operand in operands if operand.grad is not None]
+        held = [each.array for each in (*operands, result, seed)]
+        pairs = [*itertools.combinations(gradients, 2), *itertools.product(gradients, held)]
+        assert not any(np.shares_memory(*pair) for pair in pairs), both
+        assert all(gradient.flags.writeable for gradient in gradients)
+
+
+def test_gradients_that_are_equal_are_added_up_apart() -> None:
+    a, b = leaf(), leaf()
+    for _ in range(3):
+        (a + b).backward()
+    assert (a.grad.item(), b.grad.item()) == (3.0, 3.0)

@@ -160,7 +160,7 @@ class Run:
                 if present is not None:
                     waiting[index] = present + result
                 elif (target.only_reads and target.own_hooks is None) or (
-                    result is not given and getattr(result, "base", None) is None
+                    _is_alone(result, (given, *results))
                 ):
                     waiting[index] = result
                 else:
@@ -336,6 +336,12 @@ def _is_hooked(node: AccumulateGrad) -> bool:
     """Whether hooks have seen, and may hold, the gradient that comes to a leaf."""
     leaf, state = node.variable._leaf, node.own_hooks
     return bool(leaf is not None and leaf.hooks) or bool(state is not None and state.prehooks)
+
+
+def _is_alone(result: Any, values: Sequence[Any]) -> bool:
+    """Whether a result of a node has memory of its own. values: the cotangent and all results."""
+    is_view = getattr(result, "base", None) is not None
+    return not is_view and sum(value is result for value in values) == 1
 
 
 def _own(cotangent: Any) -> Any:

@@ -27,12 +27,17 @@ _KINDS: dict[tuple[Any, tuple[int, ...]], Kind] = {}
 _MOST_KINDS = 1 << 14
 
 
-def kind_of_array(array: Any) -> Kind:
-    """The kind of an array."""
-    place = array.dtype, array.shape
+def kind_for(dtype: Any, shape: tuple[int, ...]) -> Kind:
+    """The kind of arrays of this dtype and shape."""
+    place = dtype, shape
     kind = _KINDS.get(place)
     if kind is None:
         if len(_KINDS) >= _MOST_KINDS:
             _KINDS.clear()
         kind = _KINDS[place] = Kind(*place)
     return kind
+
+
+def kind_of_array(array: Any) -> Kind:
+    """The kind of an array."""
+    return kind_for(array.dtype, array.shape)

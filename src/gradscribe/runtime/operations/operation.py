@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradscribe.errors import NoDerivativeError
+from gradscribe.runtime.arrays.kinds import kind_of_array
 from gradscribe.runtime.graph.modes import MODES, tell_differentiated
 from gradscribe.runtime.graph.node import (
     FREED_GRAPH,
@@ -33,7 +34,7 @@ from gradscribe.runtime.operations.saved_values import (
     saved_attributes,
     saved_value,
 )
-from gradscribe.runtime.tensors.saved import Known, PackedRecord, Packing, stand_in, unpacked
+from gradscribe.runtime.tensors.saved import Known, PackedRecord, Packing, unpacked
 
 if TYPE_CHECKING:
     from gradscribe.codegen import Stepwise
@@ -181,7 +182,7 @@ class OperationNode(KeptCall):
             if not isinstance(leaf, np.ndarray)
             else packing.leaf(leaf, position)
             if position in kept
-            else stand_in(leaf)
+            else kind_of_array(leaf).stand_in
             for position, leaf in enumerate(self.leaves)
         ]
         present = self.record

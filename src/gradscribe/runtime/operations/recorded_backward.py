@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.runtime.arrays.kinds import kind_for
 from gradscribe.runtime.graph.modes import MODES, tell_recalled
 from gradscribe.runtime.operations.kept_call import KeptCall
 from gradscribe.runtime.operations.saved_values import recalled, recalled_result
@@ -41,15 +42,16 @@ class RecordedCall:
 
     def operand_like(self, position: int) -> Any:
         value = self._node.leaves[position]
-        return _empty(value.shape, value.dtype) if isinstance(value, Packed) else value
+        return (
+            kind_for(value.dtype, tuple(value.shape)).stand_in
+            if isinstance(value, Packed)
+            else value
+        )
 
     def result_like(self) -> np.ndarray:
         ((shape, dtype),) = self._node.output_types
-        return _empty(shape, dtype)
-
-
-def _empty(shape: Sequence[int], dtype: Any) -> np.ndarray:
-    return np.broadcast_to(np.zeros((), dtype), tuple(shape))
+        result: np.ndarray = kind_for(dtype, tuple(shape)).stand_in
+        return result
 
 
 def recorded_gradients(node: KeptCall, cotangents: Sequence[Tensor | None]) -> list[Tensor]:

@@ -152,11 +152,6 @@ class Packing:
         return self._others[id(value)]
 
 
-def stand_in(array: Any) -> Any:
-    """An array of this shape and dtype that takes no memory."""
-    return np.broadcast_to(np.zeros((), array.dtype), array.shape)
-
-
 class saved_tensors_hooks(Mode):
     """Within the block, `pack_hook(tensor)` is called on each Tensor that is saved for a
     backward, and `unpack_hook` on what it returned when the backward asks for the Tensor."""

@@ -79,8 +79,9 @@ def depend_on_names(lowering: Lowering, cls: type) -> None:
 
 def _is_made_when_read(value: Any) -> bool:
     """Whether Python makes another object, equal to this one, each time that it is read: a method
-    in C, bound to its receiver. (A mock of one says that it is of that class: it is not.)"""
-    is_bound = type(value) in (types.BuiltinMethodType, types.MethodWrapperType)
+    in C, bound to its receiver. (A mock of one says that it is of that class: it is not. One that
+    is told its class, too, is of a derived class.)"""
+    is_bound = issubclass(type(value), (types.BuiltinMethodType, types.MethodWrapperType))
     return is_bound and not isinstance(value.__self__, types.ModuleType)
 
 

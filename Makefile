@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all fuzz mutate mutants bench lint format clean
+.PHONY: help demo test test-all fuzz mutate mutants bench stubs lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile
@@ -35,7 +35,10 @@ mutants: $(INSTALLED) ## plant 60 faults, one by one: does the suite find them?
 bench: $(INSTALLED) ## compare with hand-written gradients; the costs of a call
 	$(BIN)/python -m benchmarks
 
-lint: $(INSTALLED) ## check style, types and layers
+stubs: $(INSTALLED) ## write the stubs of what is made of rows
+	$(BIN)/python tools/stubs.py
+
+lint: stubs ## check style, types and layers
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 import gradscribe.torchlike as T
+from gradscribe.runtime.arrays.rows import GS
 from gradscribe.runtime.graph import modes
-from gradscribe.runtime.methods import spelled
 from gradscribe.runtime.operations.launcher_text import ALONG, BINARY, REDUCTION, UNARY
-from gradscribe.runtime.operations.launching import ROWS
 from gradscribe.runtime.operations.provider import WAYS
+from gradscribe.runtime.operations.spellings import public
 
 rng = np.random.default_rng(7)
 
@@ -118,7 +118,7 @@ def outcome(call: object, operands: list[object]) -> list[object]:
     return seen
 
 
-FUNCTIONS = {function.__name__: (spelled(function), form) for function, (form, _) in ROWS.items()}
+FUNCTIONS = {row.name: (public(row), row.launcher[0]) for row in GS if row.launcher}
 
 
 @pytest.mark.filterwarnings("ignore")

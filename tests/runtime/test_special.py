@@ -54,7 +54,7 @@ def test_the_incomplete_gamma_function_has_no_derivative_in_its_order():
 def test_without_scipy_the_call_says_what_to_install(monkeypatch):
     from gradscribe.runtime.operations import special
 
-    special._row.cache_clear()
+    special.row_of.cache_clear()
     monkeypatch.setitem(sys.modules, "gradscribe.runtime.arrays.special_composites", None)
     with pytest.raises(MissingLibraryError, match=r"`erf` needs SciPy.*\n.*pip install scipy"):
         gs.erf(gs.ones(1))

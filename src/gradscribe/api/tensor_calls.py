@@ -169,7 +169,7 @@ HANDLERS: dict[Any, handlers.Handler] = {
     queries.isclose: calling(np.isclose, "equal_nan"),
     calculus._summed_axes: folded(calculus._summed_axes),
     calculus._other_axes: folded(calculus._other_axes),
-    special._row: folded(special._row),
+    special.row_of: folded(special.row_of),
     factorizations.inverse: calling(np.linalg.inv),
     functions.clone: _clone,
     own_methods._contiguous: calling(np.ascontiguousarray),

@@ -12,16 +12,21 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime import own_methods
-from gradscribe.runtime.operations import (
+from gradscribe.runtime.arrays.rows import AXES, CAST, GS, IN_PLACE, METHOD, ROW_OF
+from gradscribe.runtime.operations import (  # noqa: F401  their rows
     activations,
     calculus,
     complex_numbers,
     distinct,
+    elementwise,
     factorizations,
     gathering,
     inplace,
+    joining,
     ordering,
     products,
+    rearranging,
+    reductions,
     scattering,
     shaping,
     slices,
@@ -32,117 +37,45 @@ from gradscribe.runtime.operations import (
 )
 from gradscribe.runtime.operations import common as functions
 from gradscribe.runtime.operations.launcher_text import OPERATOR, REFLECTED, Form
-from gradscribe.runtime.operations.launching import ROWS, launched
-from gradscribe.runtime.operations.spellings import spelled
-from gradscribe.runtime.tensors import queries
+from gradscribe.runtime.operations.launching import launched
+from gradscribe.runtime.operations.spellings import public, spelled
+from gradscribe.runtime.tensors import creation, promotion, queries, randomness, sharing  # noqa: F401
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.tracebacks import shorten, shortened
 
 Function = Callable[..., Any]
 
-_TABLES = (
-    functions,
-    activations,
-    calculus,
-    complex_numbers,
-    distinct,
-    factorizations,
-    gathering,
-    ordering,
-    products,
-    queries,
-    scattering,
-    shaping,
-    slices,
-    special,
-    strides,
-    viewing,
-    windows,
-)
-
-# fmt: off
-_NO_METHODS = {
-    "alias_copy", "array_equal", "as_strided_copy", "bartlett_window", "blackman_window",
-    "broadcast_tensors", "bucketize", "cat", "cdist", "celu", "chain_matmul", "combinations",
-    "complex", "concat", "concatenate", "cosine_similarity", "cumulative_trapezoid",
-    "detach_copy", "diagonal_copy", "dropout", "einsum", "expand_copy", "frobenius_norm",
-    "gradient", "hamming_window", "hann_window", "imag", "is_tensor", "isin", "kaiser_window",
-    "logsigmoid", "lu_unpack", "norm_except_dim", "nuclear_norm", "pairwise_distance", "pdist",
-    "permute_copy", "polar", "polygamma", "real", "rrelu", "rsub", "searchsorted",
-    "select_copy", "selu", "slice_copy", "softplus", "split_copy", "split_with_sizes_copy",
-    "squeeze_copy", "stack", "std_mean", "t_copy", "tensordot", "threshold", "transpose_copy",
-    "trapezoid", "trapz", "typename", "unbind_copy", "unfold_copy", "unravel_index",
-    "unsqueeze_copy", "vander", "var_mean", "view_as_complex", "view_as_real", "view_copy",
-    "where",
-}
-# fmt: on
-"""The functions of the table that are not methods, too."""
-
-_NO_FUNCTIONS = {
-    *("expand", "expand_as", "repeat", "reshape_as", "trace", "unfold", "view", "view_as"),
-}
-"""The methods that are no functions, or other ones (`gs.trace`)."""
-
-# fmt: off
-_IN_PLACE = (
-    "abs", "absolute", "acos", "acosh", "add", "addbmm", "addcdiv", "addcmul", "addmm", "addmv",
-    "addr", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "asin",
-    "asinh", "atan", "atan2", "atanh", "baddbmm", "bitwise_and", "bitwise_left_shift",
-    "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "ceil", "clamp", "clamp_max",
-    "clamp_min", "clip", "conj_physical", "copysign", "cos", "cosh", "cumprod", "cumsum", "deg2rad",
-    "digamma", "div", "divide", "erf", "erfc", "erfinv", "exp", "exp2", "expm1", "fix",
-    "float_power", "floor", "floor_divide", "fmod", "frac", "gcd", "heaviside", "hypot", "i0",
-    "igamma", "igammac", "index_add", "index_copy", "index_fill", "index_put", "index_reduce",
-    "lcm", "ldexp", "lerp", "lgamma", "log", "log10", "log1p", "log2", "logit", "masked_fill",
-    "masked_scatter", "mul", "multiply", "mvlgamma", "nan_to_num", "neg", "negative", "nextafter",
-    "polygamma", "pow", "put", "rad2deg", "reciprocal", "relu", "remainder", "renorm", "round",
-    "rsqrt", "scatter", "scatter_add", "scatter_reduce", "sgn", "sigmoid", "sign", "sin", "sinc",
-    "sinh", "sqrt", "square", "sub", "subtract", "tan", "tanh", "tril", "triu", "true_divide",
-    "trunc", "xlogy",
-)
-_IN_PLACE_CAST = (
-    "eq", "ge", "greater", "greater_equal", "gt", "le", "less", "less_equal", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "lt", "ne", "not_equal",
-)
-_IN_PLACE_AXES = ("as_strided", "squeeze", "swapaxes", "swapdims", "t", "transpose", "unsqueeze")
-# fmt: on
-"""The methods that have an in-place form, `x.name_(...)`: of elements, of elements that are cast to
-the dtype of x, and of axes."""
-
 _OPERATORS: dict[str, Function] = {
-    "add": functions.add,
-    "sub": functions.sub,
-    "mul": functions.mul,
+    "add": elementwise.add,
+    "sub": elementwise.sub,
+    "mul": elementwise.mul,
     "truediv": functions.div,
-    "floordiv": functions.floor_divide,
-    "mod": functions.remainder,
-    "pow": functions.pow,
+    "floordiv": elementwise.floor_divide,
+    "mod": elementwise.remainder,
+    "pow": elementwise.pow,
     "matmul": functions.matmul,
-    "lshift": functions.bitwise_left_shift,
-    "rshift": functions.bitwise_right_shift,
-    "and": functions.bitwise_and,
-    "or": functions.bitwise_or,
-    "xor": functions.bitwise_xor,
+    "lshift": elementwise.bitwise_left_shift,
+    "rshift": elementwise.bitwise_right_shift,
+    "and": elementwise.bitwise_and,
+    "or": elementwise.bitwise_or,
+    "xor": elementwise.bitwise_xor,
 }
 """Binary operators: each has a reflected and an in-place form."""
 
-_COMMUTATIVE = frozenset({"add", "mul"})
-"""Operators whose node has the Tensor for its first input on whichever side it stands."""
-
 _COMPARISONS: dict[str, Function] = {
-    "lt": functions.lt,
-    "le": functions.le,
-    "gt": functions.gt,
-    "ge": functions.ge,
-    "eq": functions.eq,
-    "ne": functions.ne,
+    "lt": elementwise.lt,
+    "le": elementwise.le,
+    "gt": elementwise.gt,
+    "ge": elementwise.ge,
+    "eq": elementwise.eq,
+    "ne": elementwise.ne,
 }
 
 _UNARY: dict[str, Function] = {
-    "neg": functions.neg,
+    "neg": elementwise.neg,
     "pos": functions.positive,
-    "abs": functions.abs,
-    "invert": functions.bitwise_not,
+    "abs": elementwise.abs,
+    "invert": elementwise.bitwise_not,
 }
 
 _ARRAYS = (Tensor, np.ndarray)
@@ -181,7 +114,8 @@ def _reflected(function: Function) -> Function:
 
 
 def _launched(method: Function, form: Form, function: Function) -> Function:
-    return launched(method, form, ROWS[function][1]) if function in ROWS else method
+    launcher = ROW_OF[function].launcher
+    return method if launcher is None else launched(method, form, launcher[1])
 
 
 def _in_place(function: Function) -> Function:
@@ -226,24 +160,29 @@ def _in_place_axes(function: Function) -> Function:
     return method
 
 
+_FORMS = {IN_PLACE: _in_place, CAST: _in_place_cast, AXES: _in_place_axes}
+
+
 def attach() -> None:
     """Give Tensor its operators and methods."""
-    for module in _TABLES:
-        for name in (_NO_FUNCTIONS & {*vars(module)}) | ({*module.__all__} - _NO_METHODS):
-            setattr(Tensor, name, spelled(vars(module)[name]))
+    for row in GS:
+        if METHOD in row.spelling:
+            for name in row.names():
+                setattr(Tensor, name, public(row))
     attribute: object
     for name in ("size", "stride"):
         setattr(Tensor, name, spelled(getattr(Tensor, name)))
     for name, attribute in own_methods.METHODS.items():
         setattr(Tensor, name, attribute if name.startswith("__") else spelled(attribute))
-    forms = {_in_place: _IN_PLACE, _in_place_cast: _IN_PLACE_CAST, _in_place_axes: _IN_PLACE_AXES}
-    for form, names in forms.items():
-        for name in names:
-            method = _named(shortened(form(vars(Tensor)[name])), f"{name}_")
-            setattr(Tensor, f"{name}_", method)
+    for row in GS:
+        for form, made in _FORMS.items():
+            if form in row.spelling:
+                for name in row.changing_names():
+                    method = shortened(made(vars(Tensor)[name]))
+                    setattr(Tensor, f"{name}_", _named(method, f"{name}_"))
     for name, function in _OPERATORS.items():
         setattr(Tensor, f"__{name}__", _named(_operator(function), f"__{name}__"))
-        reflected = (_operator if name in _COMMUTATIVE else _reflected)(function)
+        reflected = (_operator if _commutes(function) else _reflected)(function)
         setattr(Tensor, f"__r{name}__", _named(reflected, f"__r{name}__"))
         setattr(Tensor, f"__i{name}__", _named(_in_place_operator(function), f"__i{name}__"))
     for name, function in _COMPARISONS.items():
@@ -252,6 +191,12 @@ def attach() -> None:
         setattr(Tensor, f"__{name}__", spelled(function))
     for name, dtype in own_methods.CONVERSIONS.items():
         setattr(Tensor, name, _named(own_methods.conversion(dtype), name))
+
+
+def _commutes(function: Function) -> bool:
+    """Whether the node of an operator has the Tensor for its first input, wherever it stands."""
+    launcher = ROW_OF[function].launcher
+    return launcher is not None and launcher[1].commutes
 
 
 def _named(function: Function, name: str) -> Function:

@@ -1,11 +1,11 @@
-"""The names that the runtime gives to `gs`: `from gradscribe.runtime.namespace import *`."""
+"""The names that the runtime gives to `gs`: what the rows say, modes, dtypes and constants."""
 
-# ruff: noqa: F403
 import math
+from collections.abc import Callable as _Callable
+from typing import Any as _Any
 
 import numpy as np
 
-from gradscribe.runtime import in_place_names
 from gradscribe.runtime.arrays import dtypes
 from gradscribe.runtime.arrays.dtypes import (
     device,
@@ -24,61 +24,28 @@ from gradscribe.runtime.arrays.memory_formats import (
     preserve_format,
 )
 from gradscribe.runtime.arrays.printing import set_printoptions
+from gradscribe.runtime.arrays.rows import GS, IN_PLACE_FUNCTION
 from gradscribe.runtime.arrays.size import Size
-from gradscribe.runtime.graph import grad_mode, inference
 from gradscribe.runtime.graph.anomaly import (
     is_anomaly_check_nan_enabled,
     is_anomaly_enabled,
     set_anomaly_enabled,
 )
-from gradscribe.runtime.graph.grad_mode import *
-from gradscribe.runtime.graph.inference import *
-from gradscribe.runtime.in_place_names import *
-from gradscribe.runtime.operations import (
-    activations,
-    calculus,
-    complex_numbers,
-    distinct,
-    factorizations,
-    gathering,
-    joining,
-    ordering,
-    products,
-    rearranging,
-    scattering,
-    shaping,
-    slices,
-    special,
-    strides,
-    viewing,
-    windows,
+from gradscribe.runtime.graph.grad_mode import (
+    enable_grad,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
 )
-from gradscribe.runtime.operations import common as functions
-from gradscribe.runtime.operations.activations import *
-from gradscribe.runtime.operations.calculus import *
-from gradscribe.runtime.operations.common import *
-from gradscribe.runtime.operations.complex_numbers import *
-from gradscribe.runtime.operations.distinct import *
-from gradscribe.runtime.operations.factorizations import *
-from gradscribe.runtime.operations.gathering import *
-from gradscribe.runtime.operations.joining import *
-from gradscribe.runtime.operations.ordering import *
-from gradscribe.runtime.operations.products import *
-from gradscribe.runtime.operations.rearranging import *
-from gradscribe.runtime.operations.scattering import *
-from gradscribe.runtime.operations.shaping import *
-from gradscribe.runtime.operations.slices import *
-from gradscribe.runtime.operations.special import *
-from gradscribe.runtime.operations.spellings import spelled
-from gradscribe.runtime.operations.strides import *
-from gradscribe.runtime.operations.viewing import *
-from gradscribe.runtime.operations.windows import *
-from gradscribe.runtime.tensors import creation, promotion, queries, randomness, sharing
-from gradscribe.runtime.tensors.creation import *
-from gradscribe.runtime.tensors.promotion import *
-from gradscribe.runtime.tensors.queries import *
-from gradscribe.runtime.tensors.randomness import *
-from gradscribe.runtime.tensors.sharing import *
+from gradscribe.runtime.graph.inference import (
+    inference_mode,
+    is_inference,
+    is_inference_mode_enabled,
+)
+from gradscribe.runtime.operations import inplace
+from gradscribe.runtime.operations.spellings import publish, spelled
+from gradscribe.runtime.tensors import creation
+from gradscribe.runtime.tensors.randomness import Generator, default_generator
 from gradscribe.runtime.tensors.tensor import Tensor
 
 dtype = dtypes.PublicDtype
@@ -114,13 +81,13 @@ inf = math.inf
 nan = math.nan
 newaxis = np.newaxis
 
-# fmt: off
 __all__ = [
     "BoolTensor",
     "ByteTensor",
     "CharTensor",
     "DoubleTensor",
     "FloatTensor",
+    "Generator",
     "HalfTensor",
     "IntTensor",
     "LongTensor",
@@ -135,10 +102,12 @@ __all__ = [
     "complex64",
     "complex128",
     "contiguous_format",
+    "default_generator",
     "device",
     "double",
     "dtype",
     "e",
+    "enable_grad",
     "finfo",
     "float",
     "float16",
@@ -148,6 +117,7 @@ __all__ = [
     "half",
     "iinfo",
     "inf",
+    "inference_mode",
     "int",
     "int8",
     "int16",
@@ -155,15 +125,20 @@ __all__ = [
     "int64",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
+    "is_grad_enabled",
+    "is_inference",
+    "is_inference_mode_enabled",
     "layout",
     "long",
     "memory_format",
     "nan",
     "newaxis",
+    "no_grad",
     "pi",
     "preserve_format",
     "set_anomaly_enabled",
     "set_default_dtype",
+    "set_grad_enabled",
     "set_printoptions",
     "short",
     "strided",
@@ -172,32 +147,29 @@ __all__ = [
     "uint32",
     "uint64",
 ]
-# fmt: on
-__all__ += complex_numbers.__all__
-__all__ += creation.__all__
-__all__ += distinct.__all__
-__all__ += functions.__all__
-__all__ += windows.__all__
-__all__ += scattering.__all__
-__all__ += rearranging.__all__
-__all__ += in_place_names.__all__
-__all__ += factorizations.__all__
-__all__ += calculus.__all__
-__all__ += activations.__all__
-__all__ += gathering.__all__
-__all__ += grad_mode.__all__
-__all__ += inference.__all__
-__all__ += joining.__all__
-__all__ += ordering.__all__
-__all__ += products.__all__
-__all__ += promotion.__all__
-__all__ += queries.__all__
-__all__ += randomness.__all__
-__all__ += shaping.__all__
-__all__ += sharing.__all__
-__all__ += slices.__all__
-__all__ += special.__all__
-__all__ += strides.__all__
-__all__ += viewing.__all__
 
-globals().update({name: spelled(globals()[name]) for name in __all__})
+
+def _in_place(function: _Callable[..., _Any], name: str) -> _Callable[..., Tensor]:
+    """`gs.name_(x)`, which changes x."""
+
+    def method(input: Tensor, *args: _Any, **options: _Any) -> _Any:
+        return getattr(input, name)(*args, **options)
+
+    def update(input: Tensor, *args: _Any, **options: _Any) -> Tensor:
+        return inplace.update(input, function, *args, **options)
+
+    made = method if hasattr(Tensor, name) else update
+    made.__name__ = made.__qualname__ = name
+    made.__module__ = "gradscribe"
+    made.__doc__ = f"`input.{name}(...)`."
+    return spelled(made)  # type: ignore[no-any-return]
+
+
+_changing = {
+    f"{name}_": _in_place(row.function, f"{name}_")
+    for row in GS
+    if IN_PLACE_FUNCTION in row.spelling
+    for name in row.changing_names()
+}
+globals().update(_changing)
+__all__ += [*publish(GS, globals()), *_changing]

@@ -11,6 +11,7 @@ import numpy as np
 from gradscribe.errors import UnsupportedError
 from gradscribe.runtime.arrays import dtypes
 from gradscribe.runtime.arrays.memory_formats import contiguous_format, is_arranged
+from gradscribe.runtime.arrays.rows import FUNCTION, IN_PLACE_FUNCTION, operation
 from gradscribe.runtime.arrays.size import sizes as read_sizes
 from gradscribe.runtime.operations import common as functions
 from gradscribe.runtime.operations import (
@@ -289,6 +290,21 @@ def _as_subclass(self: Tensor, cls: type[Tensor]) -> Tensor:
     alias: Tensor = apply(indexing.ALIAS, (self,), ((Ellipsis,),))
     alias.__class__ = cls
     return alias
+
+
+@operation(FUNCTION | IN_PLACE_FUNCTION, shapes="(…) -> (…)")
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A copy with all elements set to a value."""
+    return _fill_(input.clone(), value)
+
+
+@operation(FUNCTION | IN_PLACE_FUNCTION, shapes="(…) -> (…)")
+def detach(input: Tensor) -> Tensor:
+    """A view outside the graph."""
+    return input.detach()
+
+
+operation(IN_PLACE_FUNCTION, name="zero", shapes="(…) -> (…)")(_zero_)
 
 
 _getitem = launched(launched(indexing.getitem, INDEXED, indexing.GETITEM), TAKEN, indexing.SLICE)

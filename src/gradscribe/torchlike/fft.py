@@ -11,18 +11,13 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.arrays import dtypes
+from gradscribe.runtime.arrays.rows import Table
+from gradscribe.runtime.operations.spellings import publish
 from gradscribe.runtime.tensors.creation import finished
 from gradscribe.runtime.tensors.promotion import floating
 from gradscribe.runtime.tensors.tensor import Tensor
 
-# fmt: off
-__all__ = [
-    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2",
-    "ifftn", "ifftshift", "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2",
-    "rfftfreq", "rfftn",
-]
-# fmt: on
-
+FFT = Table("torchlike.fft")
 _numpy: Any = np.fft  # takes Tensors, too
 
 
@@ -71,76 +66,91 @@ def _tuple(given: Any) -> tuple[int, ...]:
     return tuple(given) if isinstance(given, (tuple, list)) else (given,)
 
 
+@FFT.operation(shapes="(…, n) -> (…, n)", dtypes="complex")
 def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The Fourier transform along an axis."""
     return _along(_numpy.fft, input, n, dim, norm)
 
 
+@FFT.operation(shapes="(…, n) -> (…, n)", dtypes="complex")
 def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `fft`."""
     return _along(_numpy.ifft, input, n, dim, norm)
 
 
+@FFT.operation(shapes="(…, n) -> (…, n // 2 + 1)", dtypes="complex")
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """`fft` of real elements: the frequencies from 0 up."""
     return _along(_numpy.rfft, input, n, dim, norm)
 
 
+@FFT.operation(shapes="(…, n // 2 + 1) -> (…, n)", dtypes="real")
 def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `rfft`; n: the length of the result."""
     return _along(_numpy.irfft, input, n, dim, norm)
 
 
+@FFT.operation(shapes="(…, n // 2 + 1) -> (…, n)", dtypes="real")
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """`fft`, real, of what is Hermitian along an axis."""
     return _along(_numpy.hfft, input, n, dim, norm)
 
 
+@FFT.operation(shapes="(…, n) -> (…, n // 2 + 1)", dtypes="complex")
 def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `hfft`."""
     return _along(_numpy.ihfft, input, n, dim, norm)
 
 
+@FFT.operation(shapes="(…) -> (…)", dtypes="complex")
 def fftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The Fourier transform, along several axes: by default, all."""
     return _along_several(_numpy.fftn, input, s, dim, norm)
 
 
+@FFT.operation(shapes="(…) -> (…)", dtypes="complex")
 def fft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The Fourier transform, along two axes."""
     return fftn(input, s, dim, norm)
 
 
+@FFT.operation(shapes="(…) -> (…)", dtypes="complex")
 def ifftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The inverse of the Fourier transform, along several axes: by default, all."""
     return _along_several(_numpy.ifftn, input, s, dim, norm)
 
 
+@FFT.operation(shapes="(…) -> (…)", dtypes="complex")
 def ifft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The inverse of the Fourier transform, along two axes."""
     return ifftn(input, s, dim, norm)
 
 
+@FFT.operation(shapes="(…, n) -> (…, n // 2 + 1)", dtypes="complex")
 def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The Fourier transform of real elements, along several axes: by default, all."""
     return _along_several(_numpy.rfftn, input, s, dim, norm)
 
 
+@FFT.operation(shapes="(…, n) -> (…, n // 2 + 1)", dtypes="complex")
 def rfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The Fourier transform of real elements, along two axes."""
     return rfftn(input, s, dim, norm)
 
 
+@FFT.operation(shapes="(…, n // 2 + 1) -> (…, n)", dtypes="real")
 def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The inverse of `rfftn`, along several axes: by default, all."""
     return _along_several(_numpy.irfftn, input, s, dim, norm)
 
 
+@FFT.operation(shapes="(…, n // 2 + 1) -> (…, n)", dtypes="real")
 def irfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The inverse of `rfft2`."""
     return irfftn(input, s, dim, norm)
 
 
+@FFT.operation(shapes="(…, n // 2 + 1) -> (…, n)", dtypes="real")
 def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """`fftn`, real, of what is Hermitian: the last axis has the frequencies from 0 up."""
     lengths, axes = _lengths(floating(input), s, dim)
@@ -150,11 +160,13 @@ def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
     return hfft(whole, last, axes[-1], norm)
 
 
+@FFT.operation(shapes="(…, n // 2 + 1) -> (…, n)", dtypes="real")
 def hfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """`hfftn` along two axes."""
     return hfftn(input, s, dim, norm)
 
 
+@FFT.operation(shapes="(…, n) -> (…, n // 2 + 1)", dtypes="complex")
 def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The inverse of `hfftn`."""
     lengths, axes = _lengths(floating(input), s, dim)
@@ -164,21 +176,25 @@ def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
     return ifftn(half, first, axes[:-1], norm) if len(axes) > 1 else half
 
 
+@FFT.operation(shapes="(…, n) -> (…, n // 2 + 1)", dtypes="complex")
 def ihfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """`ihfftn` along two axes."""
     return ihfftn(input, s, dim, norm)
 
 
+@FFT.operation(shapes="(…) -> (…)")
 def fftshift(input: Tensor, dim: Any = None) -> Tensor:
     """The frequency 0 in the middle."""
     return _numpy.fftshift(input, dim)  # type: ignore[no-any-return]
 
 
+@FFT.operation(shapes="(…) -> (…)")
 def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
     """The inverse of `fftshift`."""
     return _numpy.ifftshift(input, dim)  # type: ignore[no-any-return]
 
 
+@FFT.operation(shapes="(n)")
 def fftfreq(
     n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -186,8 +202,12 @@ def fftfreq(
     return finished(np.fft.fftfreq(n, d), dtype or dtypes.default(), device, requires_grad)
 
 
+@FFT.operation(shapes="(n // 2 + 1)")
 def rfftfreq(
     n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """The frequencies of `rfft` of n samples, d apart."""
     return finished(np.fft.rfftfreq(n, d), dtype or dtypes.default(), device, requires_grad)
+
+
+__all__ = publish(FFT, globals())

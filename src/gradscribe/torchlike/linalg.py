@@ -11,26 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.runtime.arrays.rows import FUNCTION, OUT
 from gradscribe.runtime.arrays.size import returned
 from gradscribe.runtime.operations import common as functions
-from gradscribe.runtime.operations import factorizations, products, shaping
+from gradscribe.runtime.operations import elementwise, factorizations, products, reductions, shaping
 from gradscribe.runtime.operations.factorizations import LinAlgError as LinAlgError
-from gradscribe.runtime.operations.norms import matrix_norm, norm, vector_norm
-from gradscribe.runtime.operations.ranks import matrix_rank, pinv
-from gradscribe.runtime.operations.spellings import taking_out
+from gradscribe.runtime.operations.spellings import publish
 from gradscribe.runtime.operations.viewing import diagonal as _diagonal
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
-
-# fmt: off
-__all__ = [
-    "LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh",
-    "eigvals", "eigvalsh", "householder_product", "inv", "inv_ex", "lstsq", "lu", "lu_factor",
-    "lu_factor_ex", "lu_solve", "matmul", "matrix_exp", "matrix_norm", "matrix_power",
-    "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "solve_ex",
-    "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve", "vander", "vecdot",
-    "vector_norm",
-]
-# fmt: on
+from gradscribe.torchlike.norms import LINALG, matrix_norm
+from gradscribe.torchlike.ranks import matrix_rank, pinv
 
 _numpy: Any = np.linalg  # takes Tensors, too
 _Eig = returned("linalg_eig", ("eigenvalues", "eigenvectors"))
@@ -48,18 +38,18 @@ _InvEx, _SolveEx = (returned(f"linalg_{name}", (first, "info")) for name, first 
 ))  # fmt: skip
 _Lstsq = returned("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
 
-matmul = taking_out(functions.matmul)
-matrix_exp = factorizations.matrix_exp
-matrix_power = taking_out(factorizations.matrix_power)
-det = taking_out(factorizations.det)
-inv = taking_out(factorizations.inverse)
-householder_product = taking_out(factorizations.orgqr)
+matmul = LINALG.also("matmul", functions.matmul)
+matrix_exp = LINALG.also("matrix_exp", factorizations.matrix_exp, FUNCTION)
+matrix_power = LINALG.also("matrix_power", factorizations.matrix_power)
+det = LINALG.also("det", factorizations.det)
+inv = LINALG.also("inv", factorizations.inverse)
+householder_product = LINALG.also("householder_product", factorizations.orgqr)
 
 
 # --- products ---------------------------------------------------------------------------------
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, 3), (…, 3) -> (…, 3)")
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """The vector product along an axis."""
     if len(input.shape) != len(other.shape):
@@ -73,13 +63,13 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     return products.cross(input, other, dim)  # type: ignore[no-any-return]
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n), (…, n) -> (…)")
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """The sums of conj(x) * y along an axis."""
-    return functions.sum(functions.mul(x.conj(), y), dim)
+    return reductions.sum(elementwise.mul(x.conj(), y), dim)
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(n, k), (k, l), …, (…, m) -> (n, m)")
 def multi_dot(tensors: Any) -> Tensor:
     """The product of matrices, in the cheapest order; the first and the last may be vectors."""
     if len(tensors) < 2:
@@ -87,22 +77,23 @@ def multi_dot(tensors: Any) -> Tensor:
     return _numpy.multi_dot(list(tensors))  # type: ignore[no-any-return]
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n) -> (…, n, N)")
 def vander(x: Tensor, N: int | None = None) -> Tensor:
     """The powers of the elements, from 0 up to N - 1, along a new last axis."""
     count = x.shape[-1] if N is None else N
     if count <= 1:
         raise RuntimeError("N must be greater than 1.")
     exponents = wrap(np.arange(count))
-    return functions.pow(shaping.unsqueeze(x, -1), exponents)
+    return elementwise.pow(shaping.unsqueeze(x, -1), exponents)
 
 
+@LINALG.operation(shapes="(…, n, m) -> (…, k)")
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """The elements where two indices are equal, or an offset apart."""
     return _diagonal(A, offset, dim1, dim2)
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n, m) -> (…)")
 def cond(A: Tensor, p: Any = None) -> Tensor:
     """How much an error of the right side may grow in a solution: the norm of A times that of its
     inverse; infinite, where there is none."""
@@ -118,7 +109,7 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
             f"{A.shape[-2]} by {A.shape[-1]} matrices"
         )
     inverse, infos = inv_ex(A)
-    conditions = functions.mul(matrix_norm(A, p), matrix_norm(inverse, p))
+    conditions = elementwise.mul(matrix_norm(A, p), matrix_norm(inverse, p))
     if not np.any(infos.array):
         return conditions
     return functions.where(infos > 0, np.inf, conditions)  # type: ignore[no-any-return]
@@ -127,13 +118,13 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
 # --- determinants, inverses, solutions --------------------------------------------------------
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n, n) -> (…), (…)")
 def slogdet(A: Tensor) -> Any:
     """The sign of the determinant, and the logarithm of its absolute value."""
     return _Slogdet(*factorizations.slogdet(A))
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n, n) -> (…, n, n), (…)")
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     """The inverse, and zeros; for a matrix that has none NaN, and which pivot of it is zero."""
     return _InvEx(*_with_infos(inv, A, factorizations.singular_infos, check_errors))
@@ -157,7 +148,7 @@ def _is_vector(A: Tensor, B: Tensor) -> bool:
     return len(B.shape) == 1 or (len(A.shape) - 1 == len(B.shape) and B.shape == A.shape[:-1])
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n, n), (…, n, k) or (…, n) -> that of B")
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """X of A @ X = B, or of X @ A = B."""
     factorizations._check_square(A, "linalg.solve")
@@ -179,7 +170,7 @@ def _solved(A: Tensor, B: Tensor, left: bool) -> Tensor:
     return _numpy.solve(A, B)  # type: ignore[no-any-return]
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n, n), (…, n, k) or (…, n) -> that of B, (…)")
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
     """`solve`, and zeros; for equations of a singular matrix NaN, and which pivot of it is zero."""
     vector = _is_vector(A, B)
@@ -192,7 +183,7 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
     return _SolveEx(shaping.squeeze(result, -1 if left else -2) if vector else result, infos)
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n, n), (…, n, k) -> (…, n, k)")
 def solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:
@@ -202,7 +193,7 @@ def solve_triangular(
     return factorizations.triangular_solve(B, A, upper, False, unitriangular)[0]  # type: ignore[no-any-return]
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(first ind axes, others) -> (others, first ind axes)")
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """The inverse under `tensordot` of ind axes."""
     if ind <= 0:
@@ -216,13 +207,15 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     return _numpy.tensorinv(A, ind)  # type: ignore[no-any-return]
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(axes of B, others), (axes of B) -> (others)")
 def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
     """X of tensordot(A, X) = B; the axes `dims` of A are moved to its end first."""
     return _numpy.tensorsolve(A, B, dims)  # type: ignore[no-any-return]
 
 
-@taking_out
+@LINALG.operation(
+    FUNCTION | OUT, shapes="(…, n, m), (…, n, k) -> (…, m, k), (…, k), (…), (…, min(n, m))"
+)
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """X of the least ‖A @ X - B‖, the sums of squares that are left, ranks, singular values."""
     if len(A.shape) < 2:
@@ -233,10 +226,10 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     solution = functions.matmul(pinv(A, rcond), right)
     rank = matrix_rank(A)
     residuals = wrap(np.zeros(0, A.array.dtype))
-    if rows > columns and bool(functions.all(functions.eq(rank, columns))):
-        left = functions.sub(functions.matmul(A, solution), right)
-        residuals = functions.sum(functions.square(functions.abs(left)), -2)
-    nothing = wrap(np.zeros(0, functions.abs(A).array.dtype))
+    if rows > columns and bool(reductions.all(elementwise.eq(rank, columns))):
+        left = elementwise.sub(functions.matmul(A, solution), right)
+        residuals = reductions.sum(elementwise.square(elementwise.abs(left)), -2)
+    nothing = wrap(np.zeros(0, elementwise.abs(A).array.dtype))
     values = svdvals(A).detach() if driver in ("gelsd", "gelss") else nothing
     ranks = rank if driver in ("gelsy", "gelsd", "gelss", None) else wrap(np.zeros(0, np.int64))
     return _Lstsq(shaping.squeeze(solution, -1) if vector else solution, residuals, ranks, values)
@@ -245,13 +238,13 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
 # --- factors ----------------------------------------------------------------------------------
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n, n) -> (…, n, n)")
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """The lower (or upper) triangular factor of a positive-definite matrix."""
     return factorizations.cholesky(A, upper, name="linalg.cholesky")
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n, n) -> (…, n, n), (…)")
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
     """`cholesky`, and zeros; for a matrix that has no factor NaN, and the order of its first minor
     that is not positive-definite."""
@@ -262,7 +255,10 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
     return _CholeskyEx(*_with_infos(attempt, A, factorizations.indefinite_infos, check_errors))
 
 
-@taking_out
+@LINALG.operation(
+    FUNCTION | OUT,
+    shapes="(…, n, m) -> (…, n, k), (…, k, m); k is min(n, m), or n of the complete one",
+)
 def qr(A: Tensor, mode: str = "reduced") -> Any:
     """An orthogonal matrix and an upper triangular one; mode: "reduced", "complete", or "r"."""
     if mode == "r":
@@ -275,19 +271,22 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:
     return _Qr(*factorizations.qr_factors(A, mode))
 
 
-@taking_out
+@LINALG.operation(
+    FUNCTION | OUT,
+    shapes="(…, n, m) -> (…, n, n), (…, k), (…, m, m); or k = min(n, m) columns and rows",
+)
 def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """U, the singular values, and V.mH, of which A is the product."""
     return _Svd(*factorizations.svd_factors(A, full_matrices))
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n, m) -> (…, min(n, m))")
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """The singular values, the greatest first."""
     return _numpy.svdvals(A)  # type: ignore[no-any-return]
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n, n) -> (…, n), (…, n, n)")
 def eig(A: Tensor) -> Any:
     """The eigenvalues and eigenvectors, complex ones."""
     factorizations._check_square(A, "linalg.eig")
@@ -295,7 +294,7 @@ def eig(A: Tensor) -> Any:
     return _Eig(*_numpy.eig(_complex(A)))
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n, n) -> (…, n)")
 def eigvals(A: Tensor) -> Tensor:
     """The eigenvalues, complex ones."""
     factorizations._check_square(A, "linalg.eigvals")
@@ -318,27 +317,29 @@ def _is_upper(UPLO: str) -> bool:
     return UPLO.upper() == "U"
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n, n) -> (…, n), (…, n, n)")
 def eigh(A: Tensor, UPLO: str = "L") -> Any:
     """The eigenvalues and eigenvectors of a Hermitian matrix, of which one triangle is read."""
     factorizations._check_square(A, "linalg.eigh")
     return _Eigh(*_numpy.eigh(factorizations.hermitian(A, _is_upper(UPLO))))
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n, n) -> (…, n)")
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     """The eigenvalues of a Hermitian matrix, of which one triangle is read."""
     factorizations._check_square(A, "linalg.eigvalsh")
     return _numpy.eigvalsh(factorizations.hermitian(A, _is_upper(UPLO)))  # type: ignore[no-any-return]
 
 
-@taking_out
+@LINALG.operation(
+    FUNCTION | OUT, shapes="(…, n, m) -> (…, n, n), (…, n, k), (…, k, m); k is min(n, m)"
+)
 def lu(A: Tensor, *, pivot: bool = True) -> Any:
     """A permutation, a lower and an upper triangular matrix, of which A is the product."""
     return _Lu(*factorizations.lu_unpack(*factorizations.lu(A, pivot)))
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n, m) -> (…, n, m), (…, min(n, m))")
 def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     """Both triangular factors in one matrix, and the rows that were exchanged (from 1)."""
     factors, pivots, infos = factorizations.lu(A, pivot, True)
@@ -352,13 +353,13 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     return _LuFactor(factors, pivots)
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n, m) -> (…, n, m), (…, min(n, m)), (…)")
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """`lu_factor`, and zeros; for a singular matrix which pivot of it is zero."""
     return _LuFactorEx(*factorizations.lu(A, pivot, True))
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n, n), (…, n), (…, n, k) -> (…, n, k)")
 def lu_solve(
     LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False
 ) -> Tensor:
@@ -368,3 +369,6 @@ def lu_solve(
     P, L, U = factorizations.lu_unpack(LU, pivots)
     whole = functions.matmul(functions.matmul(P, L), U)
     return solve(whole.mH if adjoint else whole, B, left=left)
+
+
+__all__ = ["LinAlgError", *publish(LINALG, globals())]

@@ -6,15 +6,16 @@ import contextlib
 import functools
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.arrays.explaining import explained
+from gradscribe.runtime.arrays.explaining import Explain, explained
 from gradscribe.runtime.arrays.floating_point_errors import silent
-from gradscribe.runtime.arrays.operand_checks import check_operands
+from gradscribe.runtime.arrays.node_names import Number
+from gradscribe.runtime.arrays.operand_checks import Check
 from gradscribe.tracebacks import level_of_user
 
 _REDUCING: dict[Any, Callable[..., Any]] = {
@@ -41,6 +42,18 @@ class Operation:
     wraps_numbers: numbers count among the inputs that `next_functions` tells of.
     counts_elements: NumPy warns where it has too few (no) elements to average.
     run: what is called where nothing is recorded, if not the callee: `run(*arrays, *static)`.
+    check: PyTorch's error for operands that NumPy takes. explain: its words for NumPy's error.
+
+    Of the node:
+    node: the stem of its name, if that is another one. reflected: the stem where the first operand
+        is a number, which then does not count among the inputs.
+    number: which of the forms of the function it is ("MeanBackward1"); in_place: what is added to
+        it where a Tensor is changed in place.
+    saved: for each number, what the node tells that it has kept (`saved_names.py`).
+    commutes: the Tensor counts as the first operand, wherever it stands.
+    from_operands: PyTorch computes the derivative of the operands alone, and this package of the
+        result, too.
+    of_parts: a view that changes the dtype.
     """
 
     name: str
@@ -53,15 +66,44 @@ class Operation:
     wraps_numbers: bool = False
     counts_elements: bool = False
     run: Callable[..., Any] | None = None
+    check: Check | None = None
+    explain: Explain | None = None
+    node: str = ""
+    reflected: str = ""
+    number: Number | int = 0
+    in_place: int = 0
+    saved: tuple[str, ...] = ()
+    commutes: bool = False
+    from_operands: bool = False
+    of_parts: bool = False
+
+    def node_name(self, are_tensors: Sequence[bool], static: Mapping[str, Any]) -> str:
+        """The name of the node of a call. are_tensors: which of its operands are Tensors."""
+        stem = self.node or self.name
+        if self.reflected and not are_tensors[0]:
+            stem = self.reflected
+        number = self.number if isinstance(self.number, int) else self.number(are_tensors, static)
+        stem, *copied = stem.partition("_")
+        return f"{stem}Backward{number}{''.join(copied)}"
+
+    def refusal(self, operands: Sequence[Any]) -> Exception | None:
+        """PyTorch's error for operands that it does not take; None for those that it takes."""
+        return None if self.check is None else self.check(operands)
+
+    def refuse(self, operands: Sequence[Any]) -> None:
+        """Raise PyTorch's error for operands that it does not take."""
+        error = self.refusal(operands)
+        if error is not None:
+            raise error
 
     @silent
     def call(self, arrays: Sequence[Any], static: tuple[Any, ...]) -> Any:
         """The operation on arrays; what NumPy refuses is refused in PyTorch's words."""
-        check_operands(self.name, arrays)
+        self.refuse(arrays)
         try:
             return self._call(arrays, static)
         except (ValueError, TypeError, IndexError) as error:
-            better = explained(error, self.name, arrays, static)
+            better = explained(error, self.name, self.explain, arrays, static)
             if better is error:
                 raise
             raise better from None

@@ -11,28 +11,34 @@ from numpy.exceptions import AxisError
 from gradscribe.runtime.arrays import dtypes
 
 Shapes = Sequence[tuple[int, ...]]
+Explain = Callable[[Exception, Sequence[Any], tuple[Any, ...]], Exception | None]
+"""What an operation says of an error of NumPy's: given it, the arrays and the static arguments."""
 
 
 def explained(
-    error: Exception, name: str, arrays: Sequence[Any], static: tuple[Any, ...] = ()
+    error: Exception,
+    name: str,
+    explain: Explain | None,
+    arrays: Sequence[Any],
+    static: tuple[Any, ...] = (),
 ) -> Exception:
-    """The error to raise in place of NumPy's, for an operation of this name on arrays."""
+    """The error to raise in place of NumPy's, for an operation of this name on arrays. explain:
+    what the operation itself says, if anything."""
     if isinstance(error, AxisError):
         known = error.axis is not None and error.ndim is not None
         return out_of_range(error.axis or 0, error.ndim or 0) if known else error
-    shapes = [np.shape(array) for array in arrays]
-    explain = _BY_NAME.get(name)
-    found = explain(error, shapes, static) if explain is not None else None
+    found = explain(error, arrays, static) if explain is not None else None
     if found is not None:
         return found
+    shapes = [np.shape(array) for array in arrays]
     if isinstance(error, ValueError) and len(shapes) > 1 and "broadcast" in str(error):
         return _not_broadcast(shapes) or RuntimeError(str(error))
     if "duplicate value in 'axis'" in str(error) or "Duplicate axes" in str(error):
         return _duplicate(static)
-    better = _of_dtypes(error, name, arrays)
-    if better is None and type(error) is ValueError:
-        return RuntimeError(str(error))
-    return better or error
+    if isinstance(error, TypeError) and "not supported for the input types" in str(error):
+        scalar = dtypes.scalar_name(np.result_type(*arrays))
+        return NotImplementedError(f"\"{name.lower()}\" not implemented for '{scalar}'")
+    return RuntimeError(str(error)) if type(error) is ValueError else error
 
 
 def _duplicate(static: tuple[Any, ...]) -> RuntimeError:
@@ -85,39 +91,42 @@ def _not_broadcast(shapes: Shapes) -> Exception | None:
     return None
 
 
-def _of_dtypes(error: Exception, name: str, arrays: Sequence[Any]) -> Exception | None:
-    """Operations that booleans, or floating numbers, do not have."""
-    kinds = [np.asarray(array).dtype.kind for array in arrays]
-    if name == "Sub" and isinstance(error, TypeError):
-        return RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
-            "`logical_xor()` operator instead."
-        )
-    if name == "Neg" and isinstance(error, TypeError):
-        return RuntimeError(
-            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
-            "invert a mask, use the `~` or `logical_not()` operator instead."
-        )
-    if name == "Not" and kinds[0] in "fc":
-        return TypeError(
-            "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
-        )
-    if name in _BITWISE and any(kind in "fc" for kind in kinds):
-        scalar = dtypes.scalar_name(np.result_type(*arrays))
-        return NotImplementedError(f"\"{_BITWISE[name]}\" not implemented for '{scalar}'")
-    if isinstance(error, TypeError) and "not supported for the input types" in str(error):
-        scalar = dtypes.scalar_name(np.result_type(*arrays))
-        return NotImplementedError(f"\"{name.lower()}\" not implemented for '{scalar}'")
-    return None
+def not_of_booleans(message: str) -> Explain:
+    """The error for what NumPy has not for booleans."""
+    return lambda error, *_: RuntimeError(message) if isinstance(error, TypeError) else None
 
 
-_BITWISE = {"And": "bitwise_and", "Or": "bitwise_or", "Xor": "bitwise_xor"}
+def inverting(error: Exception, arrays: Sequence[Any], _: tuple[Any, ...]) -> Exception | None:
+    """Why `~` is not had of floating numbers."""
+    if np.asarray(arrays[0]).dtype.kind not in "fc":
+        return None
+    return TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+
+
+def bitwise(name: str) -> Explain:
+    """The error for floating numbers."""
+
+    def explain(_: Exception, arrays: Sequence[Any], __: tuple[Any, ...]) -> Exception | None:
+        if all(np.asarray(array).dtype.kind not in "fc" for array in arrays):
+            return None
+        scalar = dtypes.scalar_name(np.result_type(*arrays))
+        return NotImplementedError(f"\"{name}\" not implemented for '{scalar}'")
+
+    return explain
+
+
+def _by_shapes(
+    explain: Callable[[Exception, Shapes, tuple[Any, ...]], Exception | None],
+) -> Explain:
+    """An explanation that looks at the shapes alone."""
+    return lambda error, arrays, static: explain(error, [*map(np.shape, arrays)], static)
 
 
 # --- products ---------------------------------------------------------------------------------
 
 
-def _product(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
+@_by_shapes
+def product(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
     """Why two arrays cannot be multiplied as matrices and vectors."""
     first, second = shapes
     explain = _PRODUCTS.get((len(first), len(second)))
@@ -177,7 +186,8 @@ _PRODUCTS: dict[tuple[int, int], Callable[[Any, Any], str]] = {
 # --- joining and reducing ---------------------------------------------------------------------
 
 
-def _joined(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
+@_by_shapes
+def joined(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
     """Why arrays cannot be concatenated."""
     if not shapes:
         return ValueError("torch.cat(): expected a non-empty list of Tensors")
@@ -207,7 +217,8 @@ def _different_lengths(shapes: Shapes, axis: int) -> RuntimeError | None:
     return None
 
 
-def _stacked(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
+@_by_shapes
+def stacked(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
     """Why arrays cannot be stacked."""
     if not shapes:
         return RuntimeError("stack expects a non-empty TensorList")
@@ -220,9 +231,11 @@ def _stacked(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Excep
     return None
 
 
-def _of_nothing(name: str, kind: type[Exception] = RuntimeError) -> Callable[..., Exception | None]:
+def of_nothing(name: str, kind: type[Exception] = RuntimeError) -> Explain:
+    """The error for a reduction of no elements."""
     advice = " Specify the reduction dim with the 'dim' argument." if kind is RuntimeError else ""
 
+    @_by_shapes
     def explain(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
         if 0 not in shapes[0]:
             return None
@@ -237,7 +250,8 @@ def _of_nothing(name: str, kind: type[Exception] = RuntimeError) -> Callable[...
     return explain
 
 
-def _expanded(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
+@_by_shapes
+def expanded(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
     """Why an array cannot be broadcast to a shape."""
     (wanted,), present = static, shapes[0]
     padded = (1,) * (len(wanted) - len(present)) + tuple(present)
@@ -251,7 +265,10 @@ def _expanded(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exce
     return None
 
 
-def _without_matrix(name: str) -> Callable[..., Exception | None]:
+def without_matrix(name: str) -> Explain:
+    """The error for what is no matrix."""
+
+    @_by_shapes
     def explain(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
         rank = len(shapes[0])
         return RuntimeError(f"{name}: expected a matrix, but got tensor with dim {rank}")
@@ -259,7 +276,8 @@ def _without_matrix(name: str) -> Callable[..., Exception | None]:
     return explain
 
 
-def _permuted(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
+@_by_shapes
+def permuted(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
     if "repeated" in str(error):
         return RuntimeError("permute(): duplicate dims are not allowed.")
     return RuntimeError(
@@ -268,7 +286,8 @@ def _permuted(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exce
     )
 
 
-def _copied(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
+@_by_shapes
+def copied(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
     """Why a value does not fit into the tensor that it is written to."""
     if not isinstance(error, ValueError) or _not_broadcast(shapes) is not None:
         return None
@@ -276,21 +295,3 @@ def _copied(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Except
     return RuntimeError(
         f"output with shape {list(shapes[0])} doesn't match the broadcast shape {together}"
     )
-
-
-_BY_NAME: dict[str, Callable[[Exception, Shapes, tuple[Any, ...]], Exception | None]] = {
-    **dict.fromkeys(("Mm", "Mv", "Dot", "Bmm", "Matmul"), _product),
-    "Cat": _joined,
-    "Copy": _copied,
-    "Stack": _stacked,
-    "Max": _of_nothing("max"),
-    "Min": _of_nothing("min"),
-    "Amax": _of_nothing("amax"),
-    "Amin": _of_nothing("amin"),
-    "Argmax": _of_nothing("argmax", IndexError),
-    "Argmin": _of_nothing("argmin", IndexError),
-    "Diagonal": _without_matrix("diagonal"),
-    "Expand": _expanded,
-    "Permute": _permuted,
-    "Trace": _without_matrix("trace"),
-}

@@ -7,15 +7,6 @@ from typing import Any
 from gradscribe.errors import UnsupportedError
 from gradscribe.runtime.arrays.dtypes import strided
 
-# fmt: off
-NAMES = frozenset({
-    "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "logspace", "normal",
-    "ones", "ones_like", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like",
-    "randperm", "range", "scalar_tensor", "zeros", "zeros_like",
-})
-# fmt: on
-"""The functions of `gs` that take them."""
-
 
 def drop_place(options: dict[str, Any]) -> None:
     """Take the two out of the options of a call; the error for other memory than there is."""

@@ -1,7 +1,8 @@
 """How PyTorch's spellings of arguments become NumPy's: one maker of functions per kind of call.
 
-Each maker takes a row of the table in `functions.py` and returns a function on Tensors, which
-serves as `gs.name(x, ...)` and as the method `x.name(...)` alike.
+Each maker takes a name, what the function means, and the operation that it calls; it returns the
+function on Tensors, and enters its row (`arrays/rows.py`). What else a maker takes is what
+`rows.operation` does: forms, other names, dtypes of the result.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ import numpy as np
 
 from gradscribe.runtime.arrays.eager_operation import unwarned
 from gradscribe.runtime.arrays.explaining import out_of_range
+from gradscribe.runtime.arrays.rows import BOTH, EVERY, FUNCTION, IN_PLACE, OUT, Spelling, operation
 from gradscribe.runtime.operations.any_form import apply_of_any_form
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.operations.launcher_text import ALONG, BINARY, REDUCTION, UNARY
-from gradscribe.runtime.operations.launching import ROWS
 from gradscribe.runtime.tensors.promotion import (
     alike,
     divisible,
@@ -33,86 +34,97 @@ from gradscribe.runtime.tensors.tensor import Tensor
 Function = Callable[..., Tensor]
 Check = Callable[[Any, Any], None]
 
+KEPT = "axis", "keepdims"
+"""The parameters of reductions."""
+
+REDUCED = "(…) -> (), or (…) without the axes named, which keepdim keeps with length 1"
+FLOATING = "floating also of integers (the default one)"
+PROMOTED = "that which those of the operands promote to"
+TRUTH = "bool"
+
 PUBLIC_MODULE = "gradscribe"
 """The module that the functions made here are found in by users (and by pickle)."""
 
 
-def named(function: Function, name: str, callee: Callable[..., Any]) -> Function:
-    """The function under its public name."""
+def named(function: Function, name: str, meaning: str) -> Function:
+    """The function under its public name, with the first lines of its docstring."""
     function.__name__ = function.__qualname__ = name
     function.__module__ = PUBLIC_MODULE
-    function.__doc__ = f"`{getattr(callee, '__name__', name)}` of Tensors."
+    function.__doc__ = meaning
     return function
 
 
-def unary(name: str, callee: Callable[..., Any], node: str, **properties: Any) -> Function:
-    """`name(x)`, of the dtype of x."""
-    row = Operation(node, callee, **properties)
-
-    def function(input: Any) -> Tensor:
-        return apply(row, (input,))
-
-    enter_row(row)
-    ROWS[function] = UNARY, row
-    return named(function, name, callee)
-
-
-def smooth(name: str, callee: Callable[..., Any], node: str) -> Function:
-    """`name(x)`, a floating number also of integers."""
-    row = Operation(node, callee)
-
-    def function(input: Any) -> Tensor:
-        return apply(row, (floating(input),))
-
-    enter_row(row)
-    ROWS[function] = UNARY, row
-    return named(function, name, callee)
-
-
-def quotient(
+def unary(
     name: str,
-    callee: Callable[..., Any],
-    node: str,
-    prepared: Callable[[Any, Any], tuple[Any, Any]] = divisible,
-    **properties: Any,
+    meaning: str,
+    row: Operation,
+    spelling: Spelling = EVERY,
+    *,
+    refined: Callable[[Any], Any] = plain,
+    **names: Any,
 ) -> Function:
-    """`name(x, other)`, a floating number also of integers."""
-    row = Operation(node, callee, **properties)
+    """`name(x)`. meaning: in terms of x. refined: what is done to x before."""
 
-    def function(input: Any, other: Any) -> Tensor:
-        return apply(row, prepared(input, other))
+    def function(input: Any) -> Tensor:
+        return apply(row, (refined(input),))
 
     enter_row(row)
-    ROWS[function] = BINARY, row
-    return named(function, name, callee)
+    names.setdefault("dtypes", "" if row.differentiable else TRUTH)
+    public = operation(spelling, shapes="(…) -> (…)", launcher=(UNARY, row), **names)
+    return public(named(function, name, f"{meaning}, for each element x of input."))
+
+
+def smooth(
+    name: str, meaning: str, row: Operation, spelling: Spelling = EVERY, **names: Any
+) -> Function:
+    """`name(x)`, a floating number also of integers."""
+    return unary(name, meaning, row, spelling, refined=floating, dtypes=FLOATING, **names)
 
 
 def binary(
     name: str,
-    callee: Callable[..., Any],
-    node: str,
+    meaning: str,
+    row: Operation,
+    spelling: Spelling = BOTH | IN_PLACE | OUT,
+    *,
+    prepared: Callable[[Any, Any], tuple[Any, Any]] = promoted,
     check: Check | None = None,
-    **properties: Any,
+    **names: Any,
 ) -> Function:
-    """`name(x, other)`, of Tensors or numbers. check: raises errors for some."""
-    row = Operation(node, callee, **properties)
+    """`name(x, other)`, of Tensors or numbers. meaning: in terms of x and y. prepared: the operands
+    that are computed with. check: raises errors for some."""
 
     def function(input: Any, other: Any) -> Tensor:
         if check is not None:
             check(input, other)
-        return apply(row, promoted(input, other))
+        return apply(row, prepared(input, other))
 
     enter_row(row)
-    ROWS[function] = BINARY, row
-    return named(function, name, callee)
+    names.setdefault("shapes", "(…), (…) -> (…)")
+    names.setdefault("dtypes", PROMOTED if row.differentiable else TRUTH)
+    public = operation(spelling, launcher=(BINARY, row), **names)
+    return public(named(function, name, f"{meaning}, for elements x of input and y of other."))
+
+
+def quotient(
+    name: str,
+    meaning: str,
+    row: Operation,
+    spelling: Spelling = BOTH | IN_PLACE | OUT,
+    *,
+    prepared: Callable[[Any, Any], tuple[Any, Any]] = divisible,
+    **names: Any,
+) -> Function:
+    """`name(x, other)`, a floating number also of integers."""
+    names["dtypes"] = FLOATING
+    return binary(name, meaning, row, spelling, prepared=prepared, **names)
 
 
 def scaled(
-    name: str, callee: Callable[..., Any], node: str, check: Check | None = None
+    name: str, meaning: str, row: Operation, check: Check | None = None, **names: Any
 ) -> Function:
     """`name(x, other, alpha=1)`: addition and subtraction of a multiple. check: raises errors for
     some operands."""
-    row = Operation(node, callee, wraps_numbers=True)
 
     def function(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
         if check is not None:
@@ -122,23 +134,26 @@ def scaled(
         return apply(row, promoted(input, other))
 
     enter_row(row)
-    ROWS[function] = BINARY, row
-    return named(function, name, callee)
+    names |= {"shapes": "(…), (…) -> (…)", "dtypes": PROMOTED}
+    public = operation(BOTH | IN_PLACE | OUT, launcher=(BINARY, row), **names)
+    return public(named(function, name, f"{meaning}, for elements x of input and y of other."))
 
 
 def reduction(
     name: str,
-    callee: Callable[..., Any],
-    node: str,
+    meaning: str,
+    row: Operation,
+    spelling: Spelling = BOTH | OUT,
+    *,
     refined: Callable[[Any], Any] = plain,
-    **properties: Any,
+    keeps_bytes: bool = False,
+    dtypes: str = "",
 ) -> Function:
     """`name(x, dim=None, keepdim=False)`; `axis` and `keepdims` are understood, too.
 
-    refined: what is done to x where no dtype is named.
+    refined: what is done to x where no dtype is named. keeps_bytes: whether the result is bytes
+    where the elements are.
     """
-    properties.setdefault("counts_elements", callee in (np.mean, np.nanmean))
-    row = Operation(node, callee, ("axis", "keepdims"), **properties)
 
     def function(
         input: Any,
@@ -149,6 +164,8 @@ def reduction(
         keepdims: bool | None = None,
         dtype: Any = None,
     ) -> Tensor:
+        if keeps_bytes and dtype is None and isinstance(input, Tensor):
+            dtype = np.uint8 if input.array.dtype == np.uint8 else None
         input = refined(input) if dtype is None else input.to(dtype)
         if dim is None:
             dim = axis
@@ -157,46 +174,34 @@ def reduction(
         return result if dtype is None else result.to(dtype)
 
     enter_row(row)
-    ROWS[function] = REDUCTION, row
-    return named(function, name, callee)
+    public = operation(spelling, shapes=REDUCED, dtypes=dtypes, launcher=(REDUCTION, row))
+    return public(named(function, name, f"{meaning}, along the axes named or of all."))
 
 
-def of_bytes(function: Function) -> Function:
-    """A reduction to truth values, which are bytes where the elements are."""
-
-    def of_any(input: Any, *args: Any, **options: Any) -> Tensor:
-        result = function(input, *args, **options)
-        if isinstance(input, Tensor) and input.array.dtype == np.uint8:
-            return result.to(np.uint8)
-        return result
-
-    return named(of_any, function.__name__, function)
-
-
-def deviation(name: str, callee: Callable[..., Any], node: str) -> Function:
+def deviation(name: str, meaning: str, row: Operation) -> Function:
     """`name(x, dim=None, correction=1, keepdim=False)`: variance and standard deviation; `axis`,
     `ddof` and `keepdims` are understood, too."""
-    row = Operation(node, callee, ("axis", "ddof", "keepdims"), counts_elements=True)
     enter_row(row)
-    return _deviating(name, callee, functools.partial(apply, row))
+    public = operation(BOTH | OUT, shapes=REDUCED, dtypes="floating")
+    return public(_deviating(name, meaning, functools.partial(apply, row)))
 
 
-def deviation_with_mean(name: str, callee: Callable[..., Any]) -> Function:
+def deviation_with_mean(name: str, meaning: str, row: Operation) -> Function:
     """`deviation`, and the mean: two outputs of one node."""
-    row = Operation(name, callee, ("axis", "ddof", "keepdims"))
 
     def run(operands: tuple[Any, ...], static: tuple[Any, ...]) -> Any:
         if not row.has_too_few(operands[0], static):
-            return apply_of_any_form(callee, (*operands, *static), {})
+            return apply_of_any_form(row.callee, (*operands, *static), {})
         with unwarned():
-            results = apply_of_any_form(callee, (*operands, *static), {})
+            results = apply_of_any_form(row.callee, (*operands, *static), {})
         row.tell_of_few(operands[0], static, results[0])
         return results
 
-    return _deviating(name, callee, run)
+    public = operation(FUNCTION, shapes=f"{REDUCED}, for both", dtypes="floating")
+    return public(_deviating(name, meaning, run))
 
 
-def _deviating(name: str, callee: Callable[..., Any], run: Callable[..., Any]) -> Function:
+def _deviating(name: str, meaning: str, run: Callable[..., Any]) -> Function:
     """run: called with the operand, and with axes, correction and whether the axes are kept."""
 
     def function(
@@ -216,21 +221,27 @@ def _deviating(name: str, callee: Callable[..., Any], run: Callable[..., Any]) -
         if correction is None:
             correction = (1 if unbiased else 0) if ddof is None else ddof
         kept = keepdim if keepdims is None else keepdims
-        named = axes_of(input, axis if dim is None else dim)
-        return run((input,), (named, correction, kept))
+        axes = axes_of(input, axis if dim is None else dim)
+        return run((input,), (axes, correction, kept))
 
-    return named(function, name, callee)
+    return named(
+        function,
+        name,
+        f"{meaning}, along the axes named or of all: squares are divided by the number of elements "
+        "less the correction.",
+    )
 
 
 def along(
     name: str,
-    callee: Callable[..., Any],
-    node: str,
+    meaning: str,
+    row: Operation,
+    spelling: Spelling = BOTH | OUT,
+    *,
     refined: Callable[[Any], Any] = plain,
-    **properties: Any,
+    dtypes: str = "",
 ) -> Function:
     """`name(x, dim)`: an operation along one axis that keeps the shape."""
-    row = Operation(node, callee, ("axis",), **properties)
 
     def function(input: Any, dim: Any = None, *, axis: Any = None, dtype: Any = None) -> Tensor:
         input = refined(input) if dtype is None else input.to(dtype)
@@ -242,22 +253,21 @@ def along(
         return result if dtype is None else result.to(dtype)
 
     enter_row(row)
-    ROWS[function] = ALONG, row
-    return named(function, name, callee)
+    public = operation(spelling, shapes="(…) -> (…)", dtypes=dtypes, launcher=(ALONG, row))
+    return public(named(function, name, f"{meaning}, along an axis."))
 
 
-def joined(name: str, callee: Callable[..., Any], node: str) -> Function:
+def joined(name: str, meaning: str, row: Operation, **names: Any) -> Function:
     """`name(tensors, dim=0)`."""
-    row = Operation(node, callee, ("axis",), sequence=True)
 
     def function(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
         operands = alike(tensors if isinstance(tensors, list) else tuple(tensors))
-        if callee is np.concatenate:
+        if row.callee is np.concatenate:
             operands = without_empty(operands)
         return apply(row, operands, (int(dim if axis is None else axis),))
 
     enter_row(row)
-    return named(function, name, callee)
+    return operation(FUNCTION | OUT, dtypes=PROMOTED, **names)(named(function, name, meaning))
 
 
 def without_empty(tensors: Any) -> Any:

@@ -10,22 +10,15 @@ import numpy as np
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.runtime.arrays import composites, dtypes
+from gradscribe.runtime.arrays.rows import BOTH, EVERY, FUNCTION, IN_PLACE, OUT, operation
 from gradscribe.runtime.arrays.size import returned, sizes
 from gradscribe.runtime.operations import common as functions
-from gradscribe.runtime.operations import factorizations, shaping
+from gradscribe.runtime.operations import elementwise, factorizations, reductions, shaping
 from gradscribe.runtime.operations.adaptors import enter_row
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.operations.shaping import axis_of
 from gradscribe.runtime.tensors.promotion import floating, promoted, result_dtype
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
-
-# fmt: off
-__all__ = [
-    "combinations", "cosine_similarity", "cumulative_trapezoid", "diff", "frexp", "frobenius_norm",
-    "gradient", "heaviside", "ldexp", "norm_except_dim", "nuclear_norm", "pairwise_distance",
-    "pdist", "renorm", "sum_to_size", "trapezoid", "trapz", "vander",
-]
-# fmt: on
 
 _DIFF = enter_row(Operation("Diff", np.diff, ("n", "axis")))
 _HEAVISIDE = enter_row(Operation("Heaviside", np.heaviside, differentiable=False))
@@ -53,21 +46,24 @@ def _areas(y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Tensor:
     return areas
 
 
+@operation(FUNCTION, aliases=("trapz",), shapes="(…, n) -> (…)")
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """The integral of samples along an axis, at x or at steps dx, by the trapezoidal rule."""
-    return functions.div(functions.sum(_areas(floating(y), x, dx, dim), dim), 2.0)
+    return functions.div(reductions.sum(_areas(floating(y), x, dx, dim), dim), 2.0)
 
 
-trapz = trapezoid
-
-
+@operation(FUNCTION, shapes="(…, n) -> (…, n - 1)")
 def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1
 ) -> Tensor:
     """The integrals of samples up to each of them but the first."""
-    return functions.div(functions.cumsum(_areas(floating(y), x, dx, dim), dim), 2.0)
+    return functions.div(reductions.cumsum(_areas(floating(y), x, dx, dim), dim), 2.0)
 
 
+@operation(
+    BOTH | OUT,
+    shapes="(…, n) -> (…, n - 1), once for each time, with what is put before and after counted",
+)
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """The differences of neighbours along an axis, taken n times; prepend, append: what comes
     before and after it first."""
@@ -98,6 +94,7 @@ def _check_end(shape: tuple[int, ...], end: tuple[int, ...], axis: int) -> None:
             )
 
 
+@operation(FUNCTION, shapes="(…) -> (…) for each axis")
 def gradient(
     input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1
 ) -> tuple[Tensor, ...]:
@@ -151,12 +148,14 @@ def _check_samples(
             )
 
 
+@operation(FUNCTION, shapes="(n) -> (n, N)")
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """The powers of the elements: a row for each, a column for each power."""
     powers = np.arange(x.array.shape[0] if N is None else N)
-    return functions.pow(x[:, None], wrap(powers if increasing else powers[::-1].copy()))
+    return elementwise.pow(x[:, None], wrap(powers if increasing else powers[::-1].copy()))
 
 
+@operation(FUNCTION, shapes="(n) -> (choices, r)")
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All choices of r elements, a row for each."""
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
@@ -166,6 +165,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     return input[wrap(np.array(rows, np.int64).reshape(-1, r))]
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(…), (…) -> (…)")
 def heaviside(input: Any, values: Any) -> Tensor:
     """0 below zero, 1 above, and at zero these values."""
     if isinstance(input, Tensor) and isinstance(values, Tensor):
@@ -182,6 +182,7 @@ def heaviside(input: Any, values: Any) -> Tensor:
 # --- powers of two, sums ----------------------------------------------------------------------
 
 
+@operation(BOTH | OUT, shapes="(…) -> (…), (…)", dtypes="that of input, and int32")
 def frexp(input: Tensor) -> Any:
     """Mantissas in [0.5, 1) and exponents of two."""
     if input.array.dtype.kind != "f":
@@ -191,6 +192,7 @@ def frexp(input: Tensor) -> Any:
     return _Frexp(apply(_FREXP, (input, powers)), wrap(exponent))
 
 
+@operation(EVERY, shapes="(…), (…) -> (…)", dtypes="floating also of integers")
 def ldexp(input: Any, other: Any) -> Tensor:
     """input * 2 ** other."""
     input = floating(input)
@@ -199,11 +201,12 @@ def ldexp(input: Any, other: Any) -> Tensor:
     return apply(_LDEXP, promoted(input, other))
 
 
+@operation(BOTH, shapes="(…) -> (size), which broadcasts to it")
 def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     """The sum over the axes that broadcasting from this shape made longer."""
     shape = sizes(size)
     axes, added = _summed_axes(shape, input.array.shape)
-    result = functions.sum(input, axes, True) if axes else input
+    result = reductions.sum(input, axes, True) if axes else input
     return shaping.reshape(result, shape) if added else result
 
 
@@ -219,6 +222,7 @@ def _summed_axes(shape: tuple[int, ...], whole: tuple[int, ...]) -> tuple[tuple[
 # --- lengths ----------------------------------------------------------------------------------
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(…) -> (…)")
 def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """The slices along an axis, those of a greater p-norm scaled down to maxnorm."""
     rank = input.array.ndim
@@ -232,18 +236,21 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     return apply(_RENORM, (input,), (float(p), axes, float(maxnorm)))
 
 
+@operation(FUNCTION | OUT, shapes="(…) -> (), or (…) without the axes named")
 def frobenius_norm(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """The square root of the sum of squares."""
     return functions.norm(input, "fro", dim, keepdim)
 
 
+@operation(FUNCTION | OUT, shapes="(n, m) -> ()")
 def nuclear_norm(input: Tensor, keepdim: bool = False) -> Tensor:
     """The sum of the singular values of a matrix."""
     values = factorizations.svd(input, compute_uv=False)[1]
-    total = functions.sum(values, -1)
+    total = reductions.sum(values, -1)
     return shaping.reshape(total, (*total.array.shape, 1, 1)) if keepdim else total
 
 
+@operation(FUNCTION, shapes="(…) -> (…), of length 1 along all axes but dim")
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """The norms of the slices along an axis."""
     if dim == -1:
@@ -256,6 +263,7 @@ def _other_axes(dim: int, rank: int) -> tuple[int, ...]:
     return tuple(axis for axis in range(rank) if axis != axis_of(dim, rank))
 
 
+@operation(FUNCTION, shapes="(…, n), (…, n) -> (…)")
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
@@ -263,6 +271,7 @@ def pairwise_distance(
     return functions.norm(x1 - x2 + eps, p, -1, keepdim)
 
 
+@operation(FUNCTION, shapes="(n, m) -> (n (n - 1) / 2)")
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """The p-norms of the differences of all pairs of rows."""
     if input.array.ndim != 2:
@@ -273,6 +282,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     return functions.norm(input[wrap(first)] - input[wrap(second)], p, -1)
 
 
+@operation(FUNCTION, shapes="(…), (…) -> (…) without the axis dim")
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosines of the angles between vectors along an axis."""
     if not all(dtypes.is_differentiable(x.array.dtype) for x in (x1, x2)):
@@ -282,4 +292,4 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     shape = np.broadcast_shapes(x1.array.shape, x2.array.shape)
     first, second = (shaping.expand(x, shape) for x in (x1, x2))
     lengths = [functions.norm(x, 2, dim, True).clamp_min(eps) for x in (first, second)]
-    return functions.sum(first / lengths[0] * (second / lengths[1]), dim)
+    return reductions.sum(first / lengths[0] * (second / lengths[1]), dim)

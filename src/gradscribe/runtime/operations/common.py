@@ -1,230 +1,105 @@
-"""The table of eager operations: PyTorch's and NumPy's names, each with its NumPy callee.
-
-A line gives the public name, the function that the compiler differentiates, and the stem of the
-node's name. The functions are `gs.name(x, ...)`; `methods.py` attaches them to Tensor, too.
-Below the table stand the functions whose arguments need more than a spelling.
-"""
+"""The table of eager operations, continued: products, and functions whose arguments need more than
+a spelling."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gradscribe.runtime.arrays import composites, dtypes
+from gradscribe.runtime.arrays.explaining import product
 from gradscribe.runtime.arrays.floating_point_errors import silent, tell_of_imaginary_part
 from gradscribe.runtime.arrays.memory_formats import arranged, laid_out_as, preserve_format
+from gradscribe.runtime.arrays.node_names import alone, of_tensor
+from gradscribe.runtime.arrays.operand_checks import (
+    divisor,
+    not_clamped,
+    not_implemented,
+)
+from gradscribe.runtime.arrays.rows import BOTH, EVERY, FUNCTION, GS, IN_PLACE, OUT, operation
 from gradscribe.runtime.operations.adaptors import (
-    along,
     axes_of,
     binary,
-    deviation,
-    deviation_with_mean,
     enter_row,
-    of_bytes,
-    quotient,
-    reduction,
-    scaled,
-    smooth,
-    unary,
 )
 from gradscribe.runtime.operations.eager import Operation, apply
+from gradscribe.runtime.operations.elementwise import abs, mul, sub, true_divide
 from gradscribe.runtime.operations.launcher_text import BINARY
-from gradscribe.runtime.operations.launching import ROWS
+from gradscribe.runtime.operations.reductions import NAMED, amax, amin
 from gradscribe.runtime.operations.shaping import permute, reshape
 from gradscribe.runtime.tensors.agreement import (
-    refuse_booleans,
     refuse_unlike_factors,
     refuse_unlike_inputs,
 )
 from gradscribe.runtime.tensors.promotion import (
     alike,
-    averageable,
-    divisible_arrays,
     floating,
     only_floating,
     promoted,
     result_dtype,
-    summable,
 )
 from gradscribe.runtime.tensors.tensor import Tensor, rank_of, wrap
 
-# fmt: off
-__all__ = [
-    "abs", "absolute", "acos", "acosh", "add", "all", "amax", "amin", "any", "arccos", "arccosh",
-    "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "asin", "asinh",
-    "atan", "atan2", "atanh", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
-    "bitwise_right_shift", "bitwise_xor", "bmm", "ceil", "clamp", "clamp_max", "clamp_min",
-    "clip", "clone", "copysign", "cos", "cosh", "count_nonzero", "cumprod", "cumsum", "deg2rad",
-    "degrees", "div", "divide", "dot", "eq", "exp", "exp2", "expm1", "fix", "float_power",
-    "floor", "floor_divide", "fmax", "fmin", "fmod", "frac", "gcd", "ge", "ger", "greater",
-    "greater_equal", "gt", "hypot", "inner", "isfinite", "isinf", "isnan",
-    "isneginf", "isposinf", "isreal", "lcm", "le", "less", "less_equal", "log", "log1p", "log2",
-    "log10", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "logit", "logsigmoid", "logsumexp", "lt",
-    "matmul", "maximum", "mean", "minimum", "mm", "mod", "mul", "multiply", "mv", "nan_to_num",
-    "nanmean", "nansum", "ne", "neg", "negative", "nextafter", "norm", "not_equal", "outer",
-    "positive", "pow", "power", "prod", "rad2deg", "radians", "reciprocal", "relu", "remainder",
-    "rint", "round", "rsqrt", "rsub", "sgn", "sigmoid", "sign", "signbit", "sin", "sinc", "sinh",
-    "softmax", "softplus", "sqrt", "square", "std", "std_mean", "sub", "subtract", "sum", "tan",
-    "tanh", "true_divide", "trunc", "var", "var_mean", "vdot", "where", "xlogy",
-]
-# fmt: on
-
-# --- elementwise ------------------------------------------------------------------------------
-
-neg = negative = unary("neg", np.negative, "Neg")
-enter_row(Operation("Positive", np.positive))
-abs = absolute = unary("abs", np.absolute, "Abs")
-exp = smooth("exp", np.exp, "Exp")
-exp2 = smooth("exp2", np.exp2, "Exp2")
-expm1 = smooth("expm1", np.expm1, "Expm1")
-log = smooth("log", np.log, "Log")
-log2 = smooth("log2", np.log2, "Log2")
-log10 = smooth("log10", np.log10, "Log10")
-log1p = smooth("log1p", np.log1p, "Log1P")
-sqrt = smooth("sqrt", np.sqrt, "Sqrt")
-rsqrt = smooth("rsqrt", composites.rsqrt, "Rsqrt")
-square = unary("square", np.square, "Square")
-reciprocal = smooth("reciprocal", np.reciprocal, "Reciprocal")
-sin = smooth("sin", np.sin, "Sin")
-cos = smooth("cos", np.cos, "Cos")
-tan = smooth("tan", np.tan, "Tan")
-asin = arcsin = smooth("asin", np.arcsin, "Asin")
-acos = arccos = smooth("acos", np.arccos, "Acos")
-atan = arctan = smooth("atan", np.arctan, "Atan")
-sinh = smooth("sinh", np.sinh, "Sinh")
-cosh = smooth("cosh", np.cosh, "Cosh")
-tanh = smooth("tanh", np.tanh, "Tanh")
-asinh = arcsinh = smooth("asinh", np.arcsinh, "Asinh")
-acosh = arccosh = smooth("acosh", np.arccosh, "Acosh")
-atanh = arctanh = smooth("atanh", np.arctanh, "Atanh")
-sinc = smooth("sinc", np.sinc, "Sinc")
-frac = unary("frac", composites.frac, "Frac")
-sign = unary("sign", composites.sign, "Sign", run=composites.sign_of_any)
-sgn = unary("sgn", composites.sign, "Sgn", run=composites.sign_of_any)
-floor = unary("floor", np.floor, "Floor")
-ceil = unary("ceil", np.ceil, "Ceil")
-trunc = fix = unary("trunc", np.trunc, "Trunc")
-rint = unary("rint", np.rint, "Round")
-deg2rad = radians = smooth("deg2rad", np.deg2rad, "Deg2Rad")
-rad2deg = degrees = smooth("rad2deg", np.rad2deg, "Rad2Deg")
-sigmoid = smooth("sigmoid", composites.sigmoid, "Sigmoid")
-logsigmoid = unary("logsigmoid", composites.logsigmoid, "LogSigmoid")
-relu = unary("relu", composites.relu, "Relu")
-softplus = unary("softplus", composites.softplus, "Softplus")
-
-add = scaled("add", np.add, "Add")
-sub = subtract = scaled("sub", np.subtract, "Sub", refuse_booleans)
-mul = multiply = binary("mul", np.multiply, "Mul", wraps_numbers=True)
-true_divide = quotient("div", np.true_divide, "Div", wraps_numbers=True)
-pow = power = binary("pow", np.power, "Pow")
-remainder = mod = binary("remainder", np.remainder, "Remainder")
-fmod = binary("fmod", np.fmod, "Fmod")
-maximum = binary("maximum", np.maximum, "Maximum")
-minimum = binary("minimum", np.minimum, "Minimum")
-fmax = binary("fmax", np.fmax, "Fmax")
-fmin = binary("fmin", np.fmin, "Fmin")
-atan2 = arctan2 = quotient("atan2", np.arctan2, "Atan2")
-hypot = quotient("hypot", np.hypot, "Hypot")
-copysign = quotient("copysign", np.copysign, "Copysign")
-logaddexp = quotient("logaddexp", np.logaddexp, "Logaddexp")
-logaddexp2 = quotient("logaddexp2", np.logaddexp2, "Logaddexp2")
-float_power = quotient("float_power", np.float_power, "Pow")
-xlogy = quotient("xlogy", composites.xlogy, "Xlogy", divisible_arrays)
-nextafter = binary("nextafter", np.nextafter, "Nextafter")
-gcd = binary("gcd", np.gcd, "Gcd", differentiable=False)
-lcm = binary("lcm", np.lcm, "Lcm", differentiable=False)
-_WHOLE_TIMES = Operation("DivTrunc", composites.whole_times, differentiable=False)
-floor_divide = binary("floor_divide", np.floor_divide, "FloorDivide")
-
-eq = binary("eq", np.equal, "Eq", differentiable=False)
-ne = not_equal = binary("ne", np.not_equal, "Ne", differentiable=False)
-lt = less = binary("lt", np.less, "Lt", differentiable=False)
-le = less_equal = binary("le", np.less_equal, "Le", differentiable=False)
-gt = greater = binary("gt", np.greater, "Gt", differentiable=False)
-ge = greater_equal = binary("ge", np.greater_equal, "Ge", differentiable=False)
-logical_and = binary("logical_and", np.logical_and, "LogicalAnd", differentiable=False)
-logical_or = binary("logical_or", np.logical_or, "LogicalOr", differentiable=False)
-logical_xor = binary("logical_xor", np.logical_xor, "LogicalXor", differentiable=False)
-logical_not = unary("logical_not", np.logical_not, "LogicalNot", differentiable=False)
-bitwise_and = binary("bitwise_and", np.bitwise_and, "And", differentiable=False)
-bitwise_or = binary("bitwise_or", np.bitwise_or, "Or", differentiable=False)
-bitwise_xor = binary("bitwise_xor", np.bitwise_xor, "Xor", differentiable=False)
-bitwise_not = unary("bitwise_not", np.invert, "Not", differentiable=False)
-bitwise_left_shift = binary("bitwise_left_shift", np.left_shift, "Lshift", differentiable=False)
-bitwise_right_shift = binary("bitwise_right_shift", np.right_shift, "Rshift", differentiable=False)
-isposinf = unary("isposinf", np.isposinf, "Isposinf", differentiable=False)
-isneginf = unary("isneginf", np.isneginf, "Isneginf", differentiable=False)
-isreal = unary("isreal", np.isreal, "Isreal", differentiable=False)
-isnan = unary("isnan", np.isnan, "Isnan", differentiable=False)
-isinf = unary("isinf", np.isinf, "Isinf", differentiable=False)
-isfinite = unary("isfinite", np.isfinite, "Isfinite", differentiable=False)
-signbit = unary("signbit", np.signbit, "Signbit", differentiable=False)
-
-# --- reductions -------------------------------------------------------------------------------
-
-enter_row(Operation("Max", np.max))
-enter_row(Operation("Min", np.min))
-MAX = Operation("Max", composites.greatest, run=np.max)
-MIN = Operation("Min", composites.least, run=np.min)
-sum = reduction("sum", np.sum, "Sum", summable)
-mean = reduction("mean", np.mean, "Mean", averageable)
-prod = reduction("prod", np.prod, "Prod", summable)
-amax = reduction("amax", np.max, "Amax")
-amin = reduction("amin", np.min, "Amin")
-nansum = reduction("nansum", np.nansum, "Nansum", summable)
-nanmean = reduction("nanmean", np.nanmean, "Nanmean", averageable)
-var = deviation("var", np.var, "Var")
-std = deviation("std", np.std, "Std")
-var_mean = deviation_with_mean("var_mean", composites.var_mean)
-std_mean = deviation_with_mean("std_mean", composites.std_mean)
-logsumexp = reduction("logsumexp", composites.logsumexp, "Logsumexp", floating)
-all = of_bytes(reduction("all", np.all, "All", differentiable=False))
-any = of_bytes(reduction("any", np.any, "Any", differentiable=False))
-argmax = reduction("argmax", np.argmax, "Argmax", differentiable=False)
-argmin = reduction("argmin", np.argmin, "Argmin", differentiable=False)
-count_nonzero = reduction("count_nonzero", np.count_nonzero, "CountNonzero", differentiable=False)
-cumsum = along("cumsum", np.cumsum, "Cumsum", summable)
-cumprod = along("cumprod", np.cumprod, "Cumprod", summable)
-logcumsumexp = along("logcumsumexp", composites.logcumsumexp, "Logcumsumexp", floating)
-softmax = along("softmax", composites.softmax, "Softmax")
-log_softmax = along("log_softmax", composites.log_softmax, "LogSoftmax")
-
 # --- linear algebra ---------------------------------------------------------------------------
 
-dot = binary("dot", np.dot, "Dot", refuse_unlike_factors)
-inner = binary("inner", np.inner, "Dot", refuse_unlike_inputs)
-vdot = binary("vdot", np.vdot, "Vdot", refuse_unlike_factors)
+_FACTORS = "(n), (n) -> ()"
+dot = binary(
+    "dot",
+    "The sum of the products of two vectors",
+    Operation("Dot", np.dot, saved=("self=0? tensor=1?",), explain=product),
+    BOTH | OUT,
+    check=refuse_unlike_factors,
+    shapes=_FACTORS,
+)
+inner = binary(
+    "inner",
+    "The sum of the products along the last axes",
+    Operation("Dot", np.inner, saved=("self=0? tensor=1?",), explain=product),
+    BOTH | OUT,
+    check=refuse_unlike_inputs,
+    shapes="(…, n), (…, n) -> (…, …)",
+)
+vdot = binary(
+    "vdot",
+    "The sum of the products of the conjugate of a vector and another",
+    Operation("Vdot", np.vdot, saved=("self=0 other=1",)),
+    BOTH | OUT,
+    check=refuse_unlike_factors,
+    shapes=_FACTORS,
+)
 enter_row(Operation("Outer", np.outer))
 
 _MATMULS = {
-    (2, 2): Operation("Mm", np.matmul),
-    (2, 1): Operation("Mv", np.matmul),
-    (1, 1): Operation("Dot", np.matmul),
-    (3, 3): Operation("Bmm", np.matmul),
+    (2, 2): Operation("Mm", np.matmul, saved=("self=0? mat2=1?",), explain=product),
+    (2, 1): Operation("Mv", np.matmul, saved=("self=0? vec=1?",), explain=product),
+    (1, 1): Operation("Dot", np.matmul, saved=("self=0? tensor=1?",), explain=product),
+    (3, 3): Operation("Bmm", np.matmul, saved=("self=0? mat2=1?",), explain=product),
 }
-_MATMUL = enter_row(Operation("Matmul", np.matmul))
+_MATMUL = enter_row(Operation("Matmul", np.matmul, explain=product))
 
 
+@operation(
+    BOTH | OUT,
+    launcher=(BINARY, _MATMUL),
+    shapes="(…, n, k), (…, k, m) -> (…, n, m); a vector, (k), lacks its axis in the result",
+)
 def matmul(input: Any, other: Any) -> Tensor:
     """The matrix product, by NumPy's rules for one, two and more axes."""
     refuse_unlike_factors(input, other)
     return apply(_MATMULS.get((rank_of(input), rank_of(other)), _MATMUL), (input, other))
 
 
+@operation(BOTH | OUT, aliases=("ger",), shapes="(n), (m) -> (n, m)")
 def outer(input: Any, vec2: Any) -> Tensor:
     """The products of all pairs of elements of two vectors."""
     for name, vector in (("self", input), ("vec2", vec2)):
         if rank_of(vector) != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {rank_of(vector)}-D")
     return mul(reshape(input, (-1, 1)), vec2)
-
-
-ger = outer
-ROWS[matmul] = BINARY, _MATMUL
 
 
 def check_matrices(first: Any, second: Any) -> None:
@@ -240,6 +115,7 @@ def check_matrices(first: Any, second: Any) -> None:
         )
 
 
+@operation(BOTH | OUT, shapes="(n, k), (k, m) -> (n, m)")
 def mm(input: Any, mat2: Any) -> Tensor:
     """The product of two matrices."""
     check_matrices(input, mat2)
@@ -247,6 +123,7 @@ def mm(input: Any, mat2: Any) -> Tensor:
     return apply(_MATMULS[2, 2], (input, mat2))
 
 
+@operation(BOTH | OUT, shapes="(n, k), (k) -> (n)")
 def mv(input: Any, vec: Any) -> Tensor:
     """The product of a matrix and a vector."""
     ranks = rank_of(input), rank_of(vec)
@@ -259,6 +136,7 @@ def mv(input: Any, vec: Any) -> Tensor:
     return apply(_MATMULS[2, 1], (input, vec))
 
 
+@operation(BOTH | OUT, shapes="(b, n, k), (b, k, m) -> (b, n, m)")
 def bmm(input: Any, mat2: Any) -> Tensor:
     """The products of two stacks of matrices."""
     for name, operand in (("batch1", input), ("batch2", mat2)):
@@ -271,22 +149,53 @@ def bmm(input: Any, mat2: Any) -> Tensor:
 # --- the rest ---------------------------------------------------------------------------------
 
 _CLONE = enter_row(Operation("Clone", composites.clone))
-_WHERE = enter_row(Operation("Where", np.where, wraps_numbers=True))
-_CLAMP = Operation("Clamp", np.clip, ("min", "max"), run=np.clip)
-_CLAMP_BY_TENSORS = Operation("Clamp", np.clip)
-_CLAMP_BY_MIN = Operation("Clamp", composites.at_least, run=np.maximum)
-_CLAMP_BY_MAX = Operation("Clamp", composites.at_most, run=np.minimum)
-_AT_LEAST = Operation("ClampMin", composites.at_least, run=np.maximum)
-_AT_MOST = Operation("ClampMax", composites.at_most, run=np.minimum)
-_FLOORED = Operation("DivMode", np.floor_divide, wraps_numbers=True)
-_TRUNCATED = Operation("DivMode", composites.truncated_quotient, wraps_numbers=True)
-_NORM = Operation("LinalgVectorNorm", np.linalg.norm, ("ord", "axis", "keepdims"))
-_ROUND = enter_row(Operation("Round", np.round, ("decimals",)))
-_LOGIT = Operation("Logit", composites.logit, ("eps",))
-_NAN_TO_NUM = Operation("NanToNum", np.nan_to_num, ("nan", "posinf", "neginf"))
+_WHERE = enter_row(Operation("Where", np.where, wraps_numbers=True, saved=("condition=0",)))
+_WHOLE_TIMES = Operation("DivTrunc", composites.whole_times, differentiable=False, check=divisor())
+_CLAMP = Operation(
+    "Clamp",
+    np.clip,
+    ("min", "max"),
+    run=np.clip,
+    check=not_clamped,
+    number=alone,
+    saved=("", "self=0 min:min max:max"),
+)
+_CLAMP_BY_TENSORS = replace(_CLAMP, parameters=(), run=None, saved=("self=0 min=1 max=2",))
+_CLAMP_BY_MIN = replace(_CLAMP_BY_TENSORS, callee=composites.at_least, run=np.maximum)
+_CLAMP_BY_MAX = replace(_CLAMP_BY_TENSORS, callee=composites.at_most, run=np.minimum)
+_AT_LEAST = Operation(
+    "ClampMin",
+    composites.at_least,
+    run=np.maximum,
+    number=of_tensor(1),
+    saved=("self=0 min=1",) * 2,
+)
+_AT_MOST = Operation(
+    "ClampMax",
+    composites.at_most,
+    run=np.minimum,
+    number=of_tensor(1),
+    saved=("self=0 max=1",) * 2,
+)
+_FLOORED = Operation("DivMode", np.floor_divide, node="Div", number=2, wraps_numbers=True)
+_TRUNCATED = replace(_FLOORED, callee=composites.truncated_quotient)
+_NORM = Operation(
+    "LinalgVectorNorm",
+    np.linalg.norm,
+    ("ord", "axis", "keepdims"),
+    saved=(f"ord:ord {NAMED} self=0 result",),
+)
+_ROUND = enter_row(Operation("Round", np.round, ("decimals",), check=not_implemented("round")))
+_LOGIT = Operation("Logit", composites.logit, ("eps",), saved=("eps:eps self=0",))
+_NAN_TO_NUM = Operation("NanToNum", np.nan_to_num, ("nan", "posinf", "neginf"), saved=("self=0",))
 _TO_COPY = Operation("ToCopy", composites.to_dtype, ("dtype",))
 
 
+@operation(
+    FUNCTION | OUT,
+    shapes="(…), (…), (…) -> (…); of a condition alone, an index of n integers for each axis",
+    dtypes="that which condition's two values promote to",
+)
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """Elements of input where the condition holds, else of other."""
     if input is None:
@@ -297,6 +206,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     return apply(_WHERE, (_plain(condition), *promoted(input, other)))
 
 
+@operation(BOTH, shapes="(…) -> (…)")
 def positive(input: Tensor) -> Tensor:
     """The Tensor itself."""
     if input.array.dtype.kind == "b":
@@ -304,6 +214,7 @@ def positive(input: Tensor) -> Tensor:
     return input
 
 
+@operation(BOTH, shapes="(…) -> (…)")
 def clone(input: Any, *, memory_format: Any = None) -> Tensor:
     """A copy."""
     copy = apply(_CLONE, (input,))
@@ -314,6 +225,13 @@ def clone(input: Any, *, memory_format: Any = None) -> Tensor:
     return copy
 
 
+@operation(
+    BOTH | IN_PLACE | OUT,
+    aliases=("divide",),
+    launcher=GS.rows["true_divide"].launcher,
+    shapes="(…), (…) -> (…)",
+    dtypes="floating, where no rounding_mode is named",
+)
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     """The quotient. rounding_mode: "floor" or "trunc" for a whole number of times."""
     if rounding_mode is None:
@@ -330,17 +248,13 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     return apply(_TRUNCATED, promoted(input, other))
 
 
-ROWS[div] = ROWS[true_divide]
-
-
-divide = div
-
-
+@operation(FUNCTION, shapes="(…), (…) -> (…)")
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """other - alpha * input."""
     return sub(other, input, alpha=alpha)
 
 
+@operation(EVERY, aliases=("clip",), shapes="(…), with bounds that broadcast -> (…)")
 def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
     """The elements limited to [min, max]; numbers, Tensors or None."""
     if isinstance(min, Tensor) or isinstance(max, Tensor):
@@ -356,14 +270,13 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
     return apply(_CLAMP, (input,), (min, max))
 
 
-clip = clamp
-
-
+@operation(EVERY, shapes="(…), (…) -> (…)")
 def clamp_min(input: Any, min: Any) -> Tensor:
     """The elements, but min at least."""
     return apply(_AT_LEAST, _bounded(input, min))
 
 
+@operation(EVERY, shapes="(…), (…) -> (…)")
 def clamp_max(input: Any, max: Any) -> Tensor:
     """The elements, but max at most."""
     return apply(_AT_MOST, _bounded(input, max))
@@ -377,11 +290,13 @@ def _bounded(input: Any, bound: Any) -> Sequence[Any]:
     return operands
 
 
+@operation(EVERY, shapes="(…) -> (…)", dtypes="floating also of integers")
 def logit(input: Any, eps: float | None = None) -> Tensor:
     """log(x / (1 - x)), x first limited to [eps, 1 - eps]."""
     return apply(_LOGIT, (floating(input),), (eps,))
 
 
+@operation(EVERY, shapes="(…) -> (…)")
 def nan_to_num(
     input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
@@ -389,6 +304,11 @@ def nan_to_num(
     return apply(_NAN_TO_NUM, (input,), (0.0 if nan is None else nan, posinf, neginf))
 
 
+@operation(
+    BOTH | OUT,
+    shapes="(…) -> (), or (…) without the axes named, which keepdim keeps with length 1",
+    dtypes="floating; real also of complex elements",
+)
 def norm(
     input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
 ) -> Tensor:
@@ -418,6 +338,7 @@ def norm(
     return reshape(result, shape) if keepdim else result
 
 
+@operation(EVERY, shapes="(…) -> (…)")
 def round(input: Any, *, decimals: int = 0) -> Tensor:
     """Rounded to so many decimals."""
     return apply(_ROUND, (input,), (decimals,))

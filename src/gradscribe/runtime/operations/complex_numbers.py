@@ -8,18 +8,14 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from gradscribe.runtime.arrays import composites, dtypes
+from gradscribe.runtime.arrays.rows import BOTH, FUNCTION, OUT, operation
 from gradscribe.runtime.operations.adaptors import enter_row, unary
 from gradscribe.runtime.operations.eager import Operation, apply, apply_as_view
 from gradscribe.runtime.tensors.promotion import floating
 
-# fmt: off
-__all__ = [
-    "angle", "complex", "conj", "conj_physical", "imag", "polar", "real", "view_as_complex",
-    "view_as_real",
-]
-# fmt: on
-
-conj_physical = unary("conj_physical", np.conjugate, "ConjPhysical")
+conj_physical = unary(
+    "conj_physical", "The complex conjugate of x", Operation("ConjPhysical", np.conjugate)
+)
 
 
 def _parts(array: Any) -> Any:
@@ -46,25 +42,32 @@ def _joined(real: Any, imag: Any) -> Any:
 
 
 _CONJ = Operation("Conj", np.conjugate)
-_ANGLE = enter_row(Operation("Angle", np.angle))
-_POLAR = Operation("Polar", composites.polar)
-_REAL = enter_row(Operation("Real", np.real, view=True))
-_IMAG = enter_row(Operation("Imag", np.imag, view=True))
+_ANGLE = enter_row(Operation("Angle", np.angle, saved=("self=0",)))
+_POLAR = Operation("Polar", composites.polar, saved=("result",))
+_REAL = enter_row(Operation("Real", np.real, view=True, of_parts=True))
+_IMAG = enter_row(Operation("Imag", np.imag, view=True, of_parts=True))
 _COMPLEX = Operation("Complex", composites.complex_of, run=_joined)
-_AS_REAL = Operation("ViewAsReal", composites.parts_of_complex, view=True, run=_parts)
-_AS_COMPLEX = Operation("ViewAsComplex", composites.complex_of_parts, view=True, run=_whole)
+_AS_REAL = Operation(
+    "ViewAsReal", composites.parts_of_complex, view=True, run=_parts, of_parts=True
+)
+_AS_COMPLEX = Operation(
+    "ViewAsComplex", composites.complex_of_parts, view=True, run=_whole, of_parts=True
+)
 
 
+@operation(BOTH, shapes="(…) -> (…)")
 def conj(input: Any) -> Any:
     """The complex conjugates; real elements as they are."""
     return apply(_CONJ, (input,)) if input.array.dtype.kind == "c" else input
 
 
+@operation(FUNCTION, shapes="(…) -> (…)", dtypes="real")
 def real(input: Any) -> Any:
     """The real parts; a view of complex elements."""
     return apply(_REAL, (input,)) if input.array.dtype.kind == "c" else input
 
 
+@operation(FUNCTION, shapes="(…) -> (…)", dtypes="real")
 def imag(input: Any) -> Any:
     """The imaginary parts, a view of complex elements."""
     if input.array.dtype.kind != "c":
@@ -72,11 +75,15 @@ def imag(input: Any) -> Any:
     return apply(_IMAG, (input,))
 
 
+@operation(BOTH | OUT, shapes="(…) -> (…)", dtypes="real; of integers, the default one")
 def angle(input: Any) -> Any:
     """The angle to the positive real axis."""
     return apply(_ANGLE, (floating(input),))
 
 
+@operation(
+    FUNCTION | OUT, shapes="(…), (…) -> (…)", dtypes="complex, of parts of the operands' dtype"
+)
 def complex(real: Any, imag: Any) -> Any:
     """The complex numbers of two parts."""
     parts = [part.array.dtype for part in (real, imag)]
@@ -91,11 +98,15 @@ def complex(real: Any, imag: Any) -> Any:
     return apply(_COMPLEX, (real, imag))
 
 
+@operation(
+    FUNCTION | OUT, shapes="(…), (…) -> (…)", dtypes="complex, of parts of the operands' dtype"
+)
 def polar(abs: Any, angle: Any) -> Any:
     """The complex numbers of absolute values and angles."""
     return apply(_POLAR, (abs, angle))
 
 
+@operation(FUNCTION, shapes="(…) -> (…, 2)", dtypes="real")
 def view_as_real(input: Any) -> Any:
     """The real and imaginary parts along a last axis, a view."""
     if input.array.dtype.kind != "c":
@@ -103,6 +114,7 @@ def view_as_real(input: Any) -> Any:
     return apply_as_view(_AS_REAL, input)
 
 
+@operation(FUNCTION, shapes="(…, 2) -> (…)", dtypes="complex")
 def view_as_complex(input: Any) -> Any:
     """The complex numbers of the parts along the last axis, a view."""
     if input.array.dtype.kind != "f":

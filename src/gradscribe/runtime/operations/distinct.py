@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.runtime.arrays.rows import BOTH, operation
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.node import Node, next_sequence
 from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap, wrap_result
-
-__all__ = ["unique", "unique_consecutive"]
 
 
 class _WithoutDerivative(Node):
@@ -47,6 +46,7 @@ def _recorded(input: Tensor, name: str, values: Tensor) -> Tensor:
     return wrap_result(values.array, _NODES[name](input, name))
 
 
+@operation(BOTH, shapes="(…) -> (k), inverse (…), counts (k)")
 def unique(
     input: Any,
     sorted: bool = True,
@@ -63,6 +63,7 @@ def unique(
     return (_recorded(input, name, wrap(found[0])), *map(wrap, found[1:]))
 
 
+@operation(BOTH, shapes="(…) -> (k), inverse (…), counts (k)")
 def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:

@@ -27,8 +27,8 @@ from gradscribe.runtime.arrays.eager_operation import unwarned
 from gradscribe.runtime.arrays.floating_point_errors import silent
 from gradscribe.runtime.arrays.kinds import kind_of_array
 from gradscribe.runtime.arrays.of_result import OfResult, derivatives_of_result
-from gradscribe.runtime.arrays.operand_checks import check_operands
 from gradscribe.runtime.arrays.recorded_composites import backward_of
+from gradscribe.runtime.arrays.saved_names import names_at
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.inference import SAVED, Untracked, all_inference, is_inference
 from gradscribe.runtime.graph.modes import (
@@ -40,7 +40,6 @@ from gradscribe.runtime.graph.modes import (
     timed,
 )
 from gradscribe.runtime.graph.node import NO_EDGE, Node
-from gradscribe.runtime.graph.saved_names import saved_names
 from gradscribe.runtime.operations.compiled_node import CompiledNode, compiled_node_class
 from gradscribe.runtime.operations.drawing import States
 from gradscribe.runtime.operations.joined import is_join, join
@@ -55,7 +54,6 @@ from gradscribe.runtime.operations.operation import node_class
 from gradscribe.runtime.operations.provider import KERNELS, derivatives_of
 from gradscribe.runtime.operations.provider import set_provider as set_provider
 from gradscribe.runtime.operations.saved_values import arrays_in, holds_result
-from gradscribe.runtime.tensors.node_names import node_name
 from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap, wrap_result
 from gradscribe.runtime.tensors.views import Step, unlocked, view_by
 
@@ -197,7 +195,7 @@ def _new_kernel(
     static: tuple[Any, ...],
 ) -> Kernel:
     """Ask the compiler; the integers of shapes and indices become operands, too."""
-    check_operands(operation.name, leaves)
+    operation.refuse(leaves)
     constants: list[int] = []
     positions = range(len(leaves))
     args: list[Any] = [Operand(position) for position in positions]
@@ -220,7 +218,7 @@ def _new_kernel(
     kernel = Kernel(
         derivatives,
         operation.name,
-        node_class(node_name(operation.name, operands, kwargs)),
+        node_class(operation.node_name([isinstance(o, Tensor) for o in operands], kwargs)),
         _told(operation, operands),
         len(leaves),
         tuple(constants),
@@ -238,7 +236,8 @@ def _new_kernel(
 
 def _told(operation: Operation, operands: Sequence[Any]) -> tuple[int, ...]:
     """The positions of the operands that `next_functions` tells of."""
-    wraps = operation.wraps_numbers and (operation.name != "Sub" or isinstance(operands[0], Tensor))
+    is_reflected = operation.reflected and not isinstance(operands[0], Tensor)
+    wraps = operation.wraps_numbers and not is_reflected
     untold = np.ndarray if wraps else object
     return tuple(
         position
@@ -273,11 +272,12 @@ def _unread(kernel: Kernel, record: Any, leaves: Sequence[Any], out: Any) -> Col
     that is not in the record is made of all operands."""
     derivative = kernel.by_operations
     assert derivative is not None
-    names = saved_names(kernel.node_class.__name__).values()
+    assert kernel.call is not None
+    names = names_at(kernel.call[0].saved, kernel.node_class.__name__).values()
     reads_result = derivative.reads_result or "result" in names
     if not names or (reads_result and not holds_result(kernel, record, leaves, out)):
         return ()
-    saved = {int(place[1:]) for place in names if place.startswith("=")}
+    saved = {int(place[1]) for place in names if place.startswith("=")}
     read = {*kernel.checked, *derivative.reads, *saved}
     held = {id(item) for item in arrays_in(record)}
     arrays = (i for i, leaf in enumerate(leaves) if isinstance(leaf, np.ndarray))

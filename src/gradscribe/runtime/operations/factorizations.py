@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.arrays import matrix_composites
+from gradscribe.runtime.arrays.rows import BOTH, FUNCTION, OUT, operation
 from gradscribe.runtime.arrays.size import returned
 from gradscribe.runtime.operations import common as functions
 from gradscribe.runtime.operations import shaping
@@ -14,16 +15,8 @@ from gradscribe.runtime.operations.adaptors import enter_row
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.tensor import Array, Tensor, wrap
 
-# fmt: off
-__all__ = [
-    "cholesky", "cholesky_inverse", "cholesky_solve", "det", "geqrf", "inverse", "logdet", "lu",
-    "lu_solve", "lu_unpack", "matrix_exp", "matrix_power", "orgqr", "ormqr", "pinverse", "qr",
-    "slogdet", "svd", "triangular_solve",
-]
-# fmt: on
-
 _linalg: Any = np.linalg  # takes Tensors, too
-_DET = enter_row(Operation("LinalgDet", np.linalg.det))
+_DET = enter_row(Operation("LinalgDet", np.linalg.det, saved=("A=0 result",)))
 _HERMITIAN = Operation("Hermitian", matrix_composites.hermitian)
 _INV = enter_row(Operation("LinalgInvEx", np.linalg.inv))
 _MATRIX_POWER = Operation("LinalgMatrixPower", np.linalg.matrix_power, ("n",))
@@ -34,7 +27,7 @@ _LU = Operation("LinalgLuFactorEx", matrix_composites.lu)
 _LU_SOLVE = Operation("LinalgLuSolve", matrix_composites.lu_solve)
 _LOWER = Operation("LuUnpack", matrix_composites.unit_lower, ("count",))
 _UPPER = Operation("LuUnpack", matrix_composites.upper, ("count",))
-_MATRIX_EXP = Operation("LinalgMatrixExp", matrix_composites.matrix_exp)
+_MATRIX_EXP = Operation("LinalgMatrixExp", matrix_composites.matrix_exp, saved=("self=0",))
 _HOUSEHOLDER = Operation("LinalgHouseholderProduct", matrix_composites.householder_product)
 _PINV = enter_row(Operation("LinalgPinv", np.linalg.pinv, ("rcond",)))
 _TRIANGULAR = Operation(
@@ -68,12 +61,16 @@ def _check_square(input: Tensor, name: str) -> None:
 # --- determinants, inverses, powers -----------------------------------------------------------
 
 
+@operation(BOTH, shapes="(…, n, n) -> (…)")
 def det(input: Tensor) -> Tensor:
     """The determinant."""
     _check_square(input, "linalg.det")
     return apply(_DET, (input,))
 
 
+@operation(
+    BOTH | OUT, shapes="(…, n, n) -> (…), (…)", dtypes="that of input; the logarithm is real"
+)
 def slogdet(input: Tensor) -> Any:
     """The sign of the determinant, and the logarithm of its absolute value."""
     _check_square(input, "linalg.slogdet")
@@ -81,6 +78,7 @@ def slogdet(input: Tensor) -> Any:
     return _Slogdet(*results)
 
 
+@operation(BOTH, shapes="(…, n, n) -> (…)")
 def logdet(input: Tensor) -> Any:
     """The logarithm of the determinant, NaN where that is negative."""
     _check_square(input, "logdet")
@@ -88,6 +86,7 @@ def logdet(input: Tensor) -> Any:
     return functions.where(sign.array < 0, np.nan, size)
 
 
+@operation(BOTH | OUT, shapes="(…, n, n) -> (…, n, n)")
 def inverse(input: Tensor) -> Tensor:
     """The inverse matrix."""
     _check_square(input, "linalg.inv")
@@ -158,17 +157,20 @@ def _zero_pivots(factors: Array) -> Array:
     return np.where(zeros.any(-1), first + 1, 0).astype(np.int32)
 
 
+@operation(BOTH | OUT, shapes="(…, n, n) -> (…, n, n)")
 def matrix_power(input: Tensor, n: int) -> Tensor:
     """A product of so many copies of a matrix."""
     _check_square(input, "linalg.matrix_power")
     return apply(_MATRIX_POWER, (input,), (n,))
 
 
+@operation(BOTH, shapes="(…, n, m) -> (…, m, n)")
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """The Moore-Penrose pseudoinverse."""
     return apply(_PINV, (input,), (rcond,))
 
 
+@operation(BOTH, shapes="(…, n, n) -> (…, n, n)")
 def matrix_exp(input: Tensor) -> Tensor:
     """The exponential of a square matrix."""
     _check_square(input, "linalg.matrix_exp")
@@ -193,6 +195,7 @@ def hermitian(input: Tensor, upper: bool = False) -> Tensor:
     return apply(_HERMITIAN, (input, _asymmetry(input.array, upper)))
 
 
+@operation(BOTH | OUT, shapes="(…, n, n) -> (…, n, n)")
 def cholesky(input: Tensor, upper: bool = False, *, name: str = "cholesky") -> Tensor:
     """The lower (or upper) triangular factor of a positive-definite matrix."""
     _check_square(input, name)
@@ -219,17 +222,22 @@ def _unread(input: Tensor, upper: bool) -> Array:
     return np.tril(input.array, -1) if upper else np.triu(input.array, 1)
 
 
+@operation(BOTH | OUT, shapes="(…, n, n) -> (…, n, n)")
 def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
     """The inverse of the matrix that has this Cholesky factor."""
     _check_square(input, "cholesky_inverse")
     return apply(_CHOLESKY_INVERSE, (input, _unread(input, upper)), (upper,))
 
 
+@operation(BOTH | OUT, shapes="(…, n, k), (…, n, n) -> (…, n, k)")
 def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     """The solution of the equations of the matrix that has a Cholesky factor, input2."""
     return apply(_CHOLESKY_SOLVE, (input, input2, _unread(input2, upper)), (upper,))
 
 
+@operation(
+    BOTH | OUT, shapes="(…, n, m) -> (…, n, k), (…, k, m); k is min(n, m), or n where not some"
+)
 def qr(input: Tensor, some: bool = True) -> Any:
     """An orthogonal matrix and an upper triangular one, of which the matrix is the product."""
     return _Qr(*qr_factors(input, "reduced" if some else "complete"))
@@ -246,6 +254,9 @@ def qr_factors(input: Tensor, mode: str) -> tuple[Tensor, Tensor]:
     return q, shaping.cat((r, q.mH @ input[..., rows:]), -1)
 
 
+@operation(
+    BOTH | OUT, shapes="(…, n, m) -> (…, n, k), (…, k), (…, m, k); k is min(n, m), where some"
+)
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """The singular value decomposition, U diag(S) V.H."""
     array = input.array
@@ -264,6 +275,7 @@ def svd_factors(input: Tensor, full_matrices: bool) -> tuple[Tensor, Tensor, Ten
     return u, s, vh
 
 
+@operation(BOTH, shapes="(…, n, m) -> (…, n, m), (…, min(n, m))")
 def lu(input: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     """Both triangular factors in one matrix, and the rows that were exchanged (from 1)."""
     array = input.array
@@ -303,6 +315,7 @@ def _order_of(pivots: Array, length: int) -> Array:
     return order
 
 
+@operation(BOTH | OUT, shapes="(…, n, k), (…, n, n), (…, n) -> (…, n, k)")
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """The solution of the equations of the matrix that `lu` has factored."""
     stack = np.broadcast_shapes(LU_data.array.shape[:-2], b.array.shape[:-2])
@@ -312,6 +325,9 @@ def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     return apply(_LU_SOLVE, (LU_data, exchanged))
 
 
+@operation(
+    FUNCTION | OUT, shapes="(…, n, m), (…, k) -> (…, n, n), (…, n, k), (…, k, m); k is min(n, m)"
+)
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> Any:
@@ -328,6 +344,7 @@ def lu_unpack(
     return _Lu(permutation, lower, upper)
 
 
+@operation(BOTH | OUT, shapes="(…, n, k), (…, n, n) -> (…, n, k), (…, n, n)")
 def triangular_solve(
     b: Tensor,
     A: Tensor,
@@ -340,6 +357,7 @@ def triangular_solve(
     return _Triangular(solution, A.clone())
 
 
+@operation(BOTH | OUT, shapes="(…, n, m) -> (…, n, m), (…, min(n, m))")
 def geqrf(input: Tensor) -> Any:
     """The QR decomposition as LAPACK gives it: R above Householder vectors, and their factors."""
     if input.requires_grad:
@@ -348,6 +366,7 @@ def geqrf(input: Tensor) -> Any:
     return _Geqrf(wrap(np.ascontiguousarray(np.swapaxes(raw, -1, -2))), wrap(factors))
 
 
+@operation(BOTH | OUT, shapes="(…, n, m), (…, k) -> (…, n, m)")
 def orgqr(input: Tensor, input2: Tensor) -> Tensor:
     """The first columns of the product of Householder reflections, as `geqrf` gives them."""
     if input.array.shape[-2] < input.array.shape[-1]:
@@ -358,6 +377,7 @@ def orgqr(input: Tensor, input2: Tensor) -> Tensor:
     return apply(_HOUSEHOLDER, (input, input2))
 
 
+@operation(BOTH | OUT, shapes="(…, n, k), (…, k), (…, n, m) -> (…, n, m)")
 def ormqr(
     input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False
 ) -> Tensor:

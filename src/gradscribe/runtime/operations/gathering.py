@@ -12,24 +12,18 @@ import numpy as np
 
 from gradscribe.runtime.arrays import composites, dtypes
 from gradscribe.runtime.arrays.explaining import check_index_lengths, common_shape
+from gradscribe.runtime.arrays.node_names import of_tensor
+from gradscribe.runtime.arrays.rows import BOTH, IN_PLACE, IN_PLACE_FUNCTION, OUT, operation
 from gradscribe.runtime.operations import common as functions
 from gradscribe.runtime.operations import indexing, shaping
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.operations.shaping import axis_of
 from gradscribe.runtime.tensors.tensor import Array, Tensor, wrap
 
-# fmt: off
-__all__ = [
-    "gather", "index_put", "masked_fill", "masked_scatter", "masked_select", "put", "scatter",
-    "scatter_add", "scatter_reduce", "take", "take_along_dim",
-]
-# fmt: on
-
 _GATHER, _TAKE = (Operation(name, composites.taken_flat) for name in ("Gather", "Take"))
 _PUT = {
-    name: Operation(name, composites.put_flat)
-    for name in ("Scatter", "IndexPut", "Put", "MaskedScatter")
-}
+    name: Operation(name, composites.put_flat) for name in ("IndexPut", "Put", "MaskedScatter")
+} | {"Scatter": Operation("Scatter", composites.put_flat, number=of_tensor(2, 0))}
 _ADD = {
     name: Operation(name, composites.added_flat)
     for name in ("ScatterAdd", "IndexPut", "Put", "ScatterReduce", "IndexReduce")
@@ -69,11 +63,13 @@ def put_at(row: Operation, input: Tensor, places: Array, values: Any) -> Tensor:
 # --- along an axis ----------------------------------------------------------------------------
 
 
+@operation(BOTH | OUT, shapes="(…), index (…) -> that of the index")
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     """`out[i][j] = input[index[i][j]][j]`, the index standing at the axis dim."""
     return apply(_GATHER, (input, _along(input, dim, index, "gather")))
 
 
+@operation(BOTH | OUT, shapes="(…), indices (…) -> that of the indices, broadcast")
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """The elements at indices along an axis, broadcast along the others; or in the flat array."""
     rank, given = input.array.ndim, integers_of(indices)
@@ -100,6 +96,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     return apply(_GATHER, (input, _along(input, axis, wrap(given), "gather")))
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(…), index (…), src (…) -> that of input")
 def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, **options: Any) -> Tensor:
     """A copy with the elements of src (or one value) where `gather` would read."""
     src = options.get("value") if src is None else src
@@ -117,12 +114,14 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, **options: 
     return _put(_PUT, "Scatter", input, places, values)
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(…), index (…), src (…) -> that of input")
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """A copy to which the elements of src are added where `gather` would read."""
     places = _along(input, dim, index, "scatter")
     return _put(_ADD, "ScatterAdd", input, places, _trimmed(src, places.shape))
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(…), index (…), src (…) -> that of input")
 def scatter_reduce(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
@@ -241,6 +240,7 @@ def integers_of(index: Any) -> Array:
 # --- anywhere ---------------------------------------------------------------------------------
 
 
+@operation(BOTH | OUT, shapes="(…), index (…) -> that of the index")
 def take(input: Tensor, index: Tensor) -> Tensor:
     """The elements at positions in the flat array."""
     return apply(_TAKE, (input, _within(index, input.array.size, "take")))
@@ -260,6 +260,7 @@ def _within(index: Any, size: int, name: str) -> Array:
     return places
 
 
+@operation(BOTH | IN_PLACE, shapes="(…), index (…), source (…) -> that of input")
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy with elements put, or added, at positions in the flat array."""
     places = _within(index, input.array.size, "put_")
@@ -267,6 +268,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     return _put(_ADD if accumulate else _PUT, "Put", input, places, values)
 
 
+@operation(BOTH | IN_PLACE | IN_PLACE_FUNCTION, shapes="(…), indices, values (…) -> that of input")
 def index_put(
     input: Tensor, indices: tuple[Any, ...], values: Tensor, accumulate: bool = False
 ) -> Tensor:
@@ -281,6 +283,7 @@ def index_put(
     return _put(_ADD if accumulate else _PUT, "IndexPut", input, found, values)
 
 
+@operation(BOTH | OUT, shapes="(…), (…) -> (k), of the elements chosen")
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where the mask holds."""
     if mask.array.dtype.kind != "b":
@@ -294,6 +297,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     return indexing.taken(input, np.array(chosen), "MaskedSelect")
 
 
+@operation(BOTH | IN_PLACE, shapes="(…), (…), (k) -> (…)")
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy with the elements of source, in order, where the mask holds."""
     if mask.array.ndim > input.array.ndim:
@@ -305,9 +309,10 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     return _put(_PUT, "MaskedScatter", input, places, values)
 
 
-_MASKED_FILL = Operation("MaskedFill", np.where)
+_MASKED_FILL = Operation("MaskedFill", np.where, saved=("mask=0", "mask=0"), number=of_tensor(1))
 
 
+@operation(BOTH | IN_PLACE, shapes="(…), (…) -> (…)")
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """`value` where the mask holds."""
     if mask.array.dtype.kind != "b":

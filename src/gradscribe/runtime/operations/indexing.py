@@ -27,13 +27,24 @@ def _run(array: Any, *rest: Any) -> Any:
     return array[plain_index(index, (array, *operands))]
 
 
-def taking(name: str) -> Operation:
+def taking(name: str, saved: str = "", in_place: int = 0) -> Operation:
     """A row for reads, recorded under this name."""
-    return Operation(name, operator.getitem, ("index",), positional=True, view=True, run=_run)
+    return Operation(
+        name,
+        operator.getitem,
+        ("index",),
+        positional=True,
+        view=True,
+        run=_run,
+        saved=(saved,) * (1 + in_place),
+        in_place=in_place,
+    )
 
 
-GETITEM, SELECT, SLICE, ALIAS = map(taking, ("Index", "Select", "Slice", "Alias"))
-_OF_ITEMS = {int: SELECT, type(None): taking("Unsqueeze")}
+GETITEM, ALIAS = taking("Index", "indices sizes"), taking("Alias")
+SELECT = taking("Select", "dim index sizes")
+SLICE = taking("Slice", "sliced start end step sizes")
+_OF_ITEMS = {int: SELECT, type(None): taking("Unsqueeze", "dim:axis", in_place=1)}
 
 
 def getitem(tensor: Tensor, index: Any) -> Tensor:

@@ -18,7 +18,7 @@ import numpy as np
 
 from gradscribe.runtime.arrays import dtypes
 from gradscribe.runtime.arrays.data_errors import other_shape
-from gradscribe.runtime.arrays.explaining import explained
+from gradscribe.runtime.arrays.explaining import copied, explained
 from gradscribe.runtime.arrays.floating_point_errors import silent
 from gradscribe.runtime.graph import inference
 from gradscribe.runtime.graph.grad_mode import grad_enabled
@@ -31,11 +31,9 @@ from gradscribe.runtime.graph.modes import (
     tell_storing,
 )
 from gradscribe.runtime.graph.node import NO_EDGE, Edge, Node, next_sequence
-from gradscribe.runtime.graph.saved_names import saved_names
 from gradscribe.runtime.operations.kernel import as_array
 from gradscribe.runtime.operations.operation import OperationNode, node_class
 from gradscribe.runtime.operations.regions import RearrangedBackward, lead_to
-from gradscribe.runtime.tensors.node_names import named_in_place
 from gradscribe.runtime.tensors.promotion import can_cast
 from gradscribe.runtime.tensors.stored_values import check_dtypes, does_not_fit, fitting
 from gradscribe.runtime.tensors.tensor import Array, Tensor, edge_of, producer, rank_of, wrap
@@ -63,10 +61,11 @@ def update(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwargs
 
 def _name_in_place(result: Tensor) -> None:
     """Give the node of a result the name that it has where a Tensor is changed in place."""
-    if isinstance(result._node, OperationNode):
-        name = named_in_place(result._node.name())
-        if name != result._node.name():
-            result._node.__class__ = node_class(name)
+    node = result._node
+    call = node.kernel.call if isinstance(node, OperationNode) else None
+    if node is not None and call is not None and call[0].in_place:
+        stem, _, number = node.name().rpartition("Backward")
+        node.__class__ = node_class(f"{stem}Backward{int(number) + call[0].in_place}")
 
 
 def _watch(target: Tensor, result: Tensor) -> None:
@@ -75,7 +74,7 @@ def _watch(target: Tensor, result: Tensor) -> None:
     node = result._node
     if isinstance(node, OperationNode) and node.kernel.checks_outputs:
         position = len(node.leaves)
-        if "result" in saved_names(node.name()) and node.counters[position] is not None:
+        if "result" in node.saved_names() and node.counters[position] is not None:
             node.counters = [*node.counters[:position], target._counter]
             node.expected = [*node.expected[:position], target._counter[0]]
 
@@ -218,7 +217,7 @@ def assign(target: Tensor, value: Any, name: str = "") -> Tensor:
             raise other_shape(target.array, np.broadcast_shapes(target.array.shape, given.shape))
         target.array[...] = given
     except (ValueError, TypeError) as error:
-        raise explained(error, "Copy", (target.array, given)) from None
+        raise explained(error, "Copy", copied, (target.array, given)) from None
     target._counter[0] += 1
     if MODES:
         tell_stored(target, ..., value)

@@ -6,42 +6,38 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.runtime.arrays.rows import FUNCTION, OUT, operation
 from gradscribe.runtime.arrays.size import Size
 from gradscribe.runtime.operations import shaping
 
-# fmt: off
-__all__ = [
-    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "cartesian_prod",
-    "column_stack", "dstack", "hstack", "meshgrid", "row_stack", "vstack",
-]
-# fmt: on
 
-
+@operation(FUNCTION | OUT, shapes="(n, m, …) for each -> (n, sum of m, …)")
 def hstack(tensors: Any) -> Any:
     """Tensors beside each other, along the second axis (vectors: the first)."""
     laid = [atleast_1d(tensor) for tensor in tensors]
     return shaping.cat(laid, 0 if laid[0].ndim == 1 else 1)
 
 
+@operation(FUNCTION | OUT, aliases=("row_stack",), shapes="(n, …) for each -> (sum of n, …)")
 def vstack(tensors: Any) -> Any:
     """Tensors below each other; vectors are rows."""
     return shaping.cat([atleast_2d(tensor) for tensor in tensors], 0)
 
 
-row_stack = vstack
-
-
+@operation(FUNCTION | OUT, shapes="(n, m, k, …) for each -> (n, m, sum of k, …)")
 def dstack(tensors: Any) -> Any:
     """Tensors behind each other, along the third axis."""
     return shaping.cat([atleast_3d(tensor) for tensor in tensors], 2)
 
 
+@operation(FUNCTION | OUT, shapes="(n) or (n, m) for each -> (n, columns)")
 def column_stack(tensors: Any) -> Any:
     """Tensors beside each other; vectors are columns."""
     columns = [t if t.ndim > 1 else t.reshape(t.numel(), 1) for t in tensors]
     return shaping.cat(columns, 1)
 
 
+@operation(FUNCTION, shapes="(…) -> (…)")
 def atleast_1d(input: Any, *more: Any) -> Any:
     """With one axis at least."""
     if more or isinstance(input, (tuple, list)):
@@ -49,6 +45,7 @@ def atleast_1d(input: Any, *more: Any) -> Any:
     return input if input.ndim else input.reshape(1)
 
 
+@operation(FUNCTION, shapes="(…) -> (…)")
 def atleast_2d(input: Any, *more: Any) -> Any:
     """With two axes at least."""
     if more or isinstance(input, (tuple, list)):
@@ -58,6 +55,7 @@ def atleast_2d(input: Any, *more: Any) -> Any:
     return input.unsqueeze(0) if input.ndim else input.reshape(1, 1)
 
 
+@operation(FUNCTION, shapes="(…) -> (…)")
 def atleast_3d(input: Any, *more: Any) -> Any:
     """With three axes at least."""
     if more or isinstance(input, (tuple, list)):
@@ -69,6 +67,7 @@ def atleast_3d(input: Any, *more: Any) -> Any:
     return input.unsqueeze(0).unsqueeze(-1) if input.ndim else input.reshape(1, 1, 1)
 
 
+@operation(FUNCTION, shapes="(n), (m), … -> (n, m, …) for each")
 def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
     """The coordinates of a grid: each vector along an axis of its own."""
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
@@ -105,6 +104,7 @@ def _check_grid(tensors: Any, indexing: str) -> None:
         )
 
 
+@operation(FUNCTION, shapes="(n), (m), … -> (n m …, how many)")
 def cartesian_prod(*tensors: Any) -> Any:
     """All combinations of elements of vectors, one in each row."""
     if len(tensors) == 1:
@@ -112,6 +112,7 @@ def cartesian_prod(*tensors: Any) -> Any:
     return np.stack([grid.reshape(-1) for grid in meshgrid(*tensors)], axis=1)
 
 
+@operation(FUNCTION, shapes="(n, m), … -> (sum of n, sum of m)")
 def block_diag(*tensors: Any) -> Any:
     """The matrix that has these matrices on its diagonal."""
     for position, tensor in enumerate(tensors):
@@ -131,6 +132,7 @@ def block_diag(*tensors: Any) -> Any:
     return shaping.cat(rows, 0)
 
 
+@operation(FUNCTION, shapes="of shapes, not of elements")
 def broadcast_shapes(*shapes: Any) -> Size:
     """The shape that these broadcast to."""
     lengths = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]

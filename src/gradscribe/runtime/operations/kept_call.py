@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradscribe.runtime.arrays import dtypes
+from gradscribe.runtime.arrays.saved_names import names_at
 from gradscribe.runtime.graph.anomaly import modified_in_place
 from gradscribe.runtime.graph.node import FREED_GRAPH, NO_EDGE, Edge, Node, next_sequence
 from gradscribe.runtime.operations.kernel import Kernel, signature
@@ -62,6 +63,11 @@ class KeptCall(Node):
     def input_edges(self) -> Sequence[Edge]:
         active = dict(zip(self.kernel.active, self.next_edges, strict=True))
         return tuple(active.get(position, NO_EDGE) for position in self.kernel.inputs)
+
+    def saved_names(self) -> Mapping[str, str]:
+        """The names of what it tells that it keeps, each with where that is found."""
+        call = self.kernel.call
+        return {} if call is None else names_at(call[0].saved, self.name())
 
     @property
     def is_freed(self) -> bool:

@@ -337,7 +337,3 @@ def launched(general: Function, form: Form, row: Operation) -> Function:
     WAYS.append(ways)
     launch: Function = functools.wraps(general)(_maker(form)(general, row, ways))
     return launch
-
-
-ROWS: dict[Function, tuple[Form, Operation]] = {}
-"""For each function of a table that can go the short way: its form, and the row that it calls."""

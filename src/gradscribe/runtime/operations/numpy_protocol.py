@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from gradscribe.primitives.registry import (
     PUBLIC,
     VARIANTS,
 )
-from gradscribe.runtime.arrays.operand_checks import refusal
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.loading import LOADING
 from gradscribe.runtime.operations import joining, shaping
@@ -54,7 +54,7 @@ def array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwar
             return _without_derivative(f"{ufunc.__name__}.{method}", callee, inputs, kwargs)
         return apply_of_any_form(callee, inputs, kwargs)
     row = BY_CALLEE.get(ufunc) or _row(ufunc)
-    if refusal(row.name, inputs) is not None:
+    if row.refusal(inputs) is not None:
         return apply_of_any_form(callee, inputs, kwargs)
     return apply(row, [i.item() if isinstance(i, np.generic) else i for i in inputs])
 
@@ -146,7 +146,7 @@ def array_function(
     if names != first:
         return apply_of_any_form(function, args, kwargs)
     row = _row(function, tuple(static))
-    if refusal(row.name, operands) is not None:
+    if row.refusal(operands) is not None:
         return apply_of_any_form(function, args, kwargs)
     if row.view and len(operands) == 1:
         return apply_as_view(row, operands[0], tuple(static.values()))
@@ -290,15 +290,19 @@ def _signature(function: Any) -> inspect.Signature:
 @functools.cache
 def _row(callee: Any, parameters: tuple[str, ...] = ()) -> Operation:
     """The row for a function under these static parameters; the known one gives its name."""
-    known = BY_CALLEE.get(callee)
     own = STEMS.get(callee) or callee.__name__.title().replace("_", "")
-    name = known.name if known is not None else own
-    return Operation(
-        name,
-        callee,
-        parameters,
-        view=PRIMITIVES[callee].view or (known is not None and known.view),
-        differentiable=known.differentiable if known is not None else _has_derivative(callee),
+    known = BY_CALLEE.get(callee) or Operation(
+        own, callee, differentiable=_has_derivative(callee), view=PRIMITIVES[callee].view
+    )
+    return replace(
+        known,
+        parameters=parameters,
+        view=PRIMITIVES[callee].view or known.view,
+        sequence=False,
+        positional=False,
+        wraps_numbers=False,
+        counts_elements=False,
+        run=None,
     )
 
 
@@ -330,8 +334,7 @@ def _apply_to_sequence(
 
 @functools.cache
 def _sequence_row(callee: Any, parameters: tuple[str, ...]) -> Operation:
-    row = _row(callee, parameters)
-    return Operation(row.name, callee, parameters, sequence=True)
+    return replace(_row(callee, parameters), sequence=True)
 
 
 def _apply_in_order(function: Any, arguments: Mapping[str, Any]) -> Tensor:

@@ -47,9 +47,6 @@ def node_class(name: str, count: int = 1) -> type[OperationNode]:
     return type(name, (OperationNode,), own)
 
 
-_FROM_OPERANDS = {"Div", "Fmax", "Fmin", "Logaddexp", "Sinc", "Softplus"}
-"""Operations whose derivative PyTorch computes of the operands alone, and this package of the
-result, too."""
 _KEPT = (Freed, PackedRecord)
 
 
@@ -193,7 +190,7 @@ class OperationNode(KeptCall):
         """Before its output, an array, is changed in place: keep a copy of what the record has of
         it, for operations whose results may be changed in PyTorch."""
         call, arity = self.kernel.call, len(self.leaves)
-        if call is None or not self.kernel.checks_outputs or call[0].name not in _FROM_OPERANDS:
+        if call is None or not self.kernel.checks_outputs or not call[0].from_operands:
             return
         if type(self.record) not in _KEPT and self.counters[arity] is not None:
             copy = array.copy()

@@ -12,35 +12,41 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.arrays import composites
+from gradscribe.runtime.arrays.node_names import taken_along
+from gradscribe.runtime.arrays.operand_checks import extremum, not_complex, not_implemented
+from gradscribe.runtime.arrays.rows import BOTH, FUNCTION, OUT, operation
 from gradscribe.runtime.arrays.size import returned
-from gradscribe.runtime.operations.adaptors import axes_of
-from gradscribe.runtime.operations.common import MAX, MIN, maximum, minimum
+from gradscribe.runtime.operations.adaptors import KEPT, axes_of
 from gradscribe.runtime.operations.eager import Operation, apply
+from gradscribe.runtime.operations.elementwise import maximum, minimum
+from gradscribe.runtime.operations.reductions import MAX, MIN
 from gradscribe.runtime.operations.shaping import axis_of, flatten
 from gradscribe.runtime.tensors.promotion import only_floating
 from gradscribe.runtime.tensors.tensor import Array, Tensor, wrap
 
-# fmt: off
-__all__ = [
-    "aminmax", "argsort", "argwhere", "bincount", "bucketize", "cummax", "cummin", "histc",
-    "histogram", "isin", "kthvalue", "max", "median", "min", "mode", "msort", "nanmedian",
-    "nanquantile", "nonzero", "nonzero_static", "quantile", "searchsorted", "sort", "topk",
-]
-# fmt: on
 
-
-def _taking(name: str) -> Operation:
-    return Operation(name, composites.taken_along, ("axis", "keepdims"))
+def _taking(name: str, saved: str = "dim:axis picked sizes", **about: Any) -> Operation:
+    return Operation(name, composites.taken_along, KEPT, saved=(saved, saved), **about)
 
 
 # --- extrema ----------------------------------------------------------------------------------
 
-_SELECT_MAX, _SELECT_MIN = _taking("Max"), _taking("Min")
-_CUMMAX, _CUMMIN = _taking("Cummax"), _taking("Cummin")
+_PICKED = "dim:axis keepdim:keepdims picked sizes"
+_SELECT_MAX, _SELECT_MIN = (
+    _taking(name.title(), _PICKED, check=extremum(name)) for name in ("max", "min")
+)
+_CUMMAX, _CUMMIN = (
+    _taking(name.title(), "", check=not_implemented(name)) for name in ("cummax", "cummin")
+)
 _Max, _Min, _Aminmax = returned("max"), returned("min"), returned("aminmax", ("min", "max"))
 _Cummax, _Cummin = returned("cummax"), returned("cummin")
 
 
+@operation(
+    BOTH | OUT,
+    shapes="(…) -> (), or values and indices without the axis named",
+    dtypes="that of input, and int64",
+)
 def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The greatest element; with dim, `(values, indices)`; with a Tensor, `maximum`."""
     dim = other if dim is None else dim
@@ -53,6 +59,11 @@ def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
     return _chosen(_SELECT_MAX, _Max, input, index, dim, keepdim)
 
 
+@operation(
+    BOTH | OUT,
+    shapes="(…) -> (), or values and indices without the axis named",
+    dtypes="that of input, and int64",
+)
 def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The least element; with dim, `(values, indices)`; with a Tensor, `minimum`."""
     dim = other if dim is None else dim
@@ -72,16 +83,19 @@ def check_filled(input: Any, dim: int, name: str) -> None:
         raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
 
 
+@operation(BOTH | OUT, shapes="(…) -> (), (), or (…), (…) without the axis named")
 def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
     """The least and the greatest elements."""
     return _Aminmax(input.amin(dim, keepdim), input.amax(dim, keepdim))
 
 
+@operation(BOTH | OUT, shapes="(…) -> (…), (…)", dtypes="that of input, and int64")
 def cummax(input: Any, dim: int) -> Any:
     """The greatest element so far, and where it is."""
     return _so_far(_CUMMAX, _Cummax, input, dim, np.maximum)
 
 
+@operation(BOTH | OUT, shapes="(…) -> (…), (…)", dtypes="that of input, and int64")
 def cummin(input: Any, dim: int) -> Any:
     """The least element so far, and where it is."""
     return _so_far(_CUMMIN, _Cummin, input, dim, np.minimum)
@@ -116,29 +130,46 @@ def _lined(input: Any) -> Array:
 
 # --- sorting ----------------------------------------------------------------------------------
 
-_SORT, _TOPK, _KTHVALUE, _MODE = map(_taking, ("Sort", "Topk", "Kthvalue", "Mode"))
-_MEDIAN, _NANMEDIAN = _taking("Median"), _taking("Nanmedian")
-_EVENLY = {name: Operation(name, composites.taken_evenly) for name in ("Median", "Nanmedian")}
+_SORT, _TOPK = (
+    _taking(
+        name.title(), check=not_complex(RuntimeError, f"{name} does not support complex dtypes")
+    )
+    for name in ("sort", "topk")
+)
+_KTHVALUE = _taking("Kthvalue", _PICKED, check=not_implemented("kthvalue"))
+_MODE = _taking("Mode", "")
+_MEDIAN = _taking("Median", number=taken_along, check=not_implemented("median"))
+_NANMEDIAN = _taking("Nanmedian", "", number=taken_along)
+_EVENLY = {
+    "Median": Operation(
+        "Median", composites.taken_evenly, saved=("self=0 result",), check=not_implemented("median")
+    ),
+    "Nanmedian": Operation("Nanmedian", composites.taken_evenly),
+}
 _Sort, _Topk, _Kthvalue, _Mode = map(returned, ("sort", "topk", "kthvalue", "mode"))
 _Median, _Nanmedian = returned("median"), returned("nanmedian")
 
 
+@operation(BOTH | OUT, shapes="(…) -> (…), (…)", dtypes="that of input, and int64")
 def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """The elements in order along an axis, and where they were; NaN counts as greatest."""
     index = _order(_lined(input), dim, descending)
     return _chosen(_SORT, _Sort, input, index, dim, True)
 
 
+@operation(BOTH | OUT, shapes="(…) -> (…)", dtypes="int64")
 def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """Where the elements are that `sort` gives."""
     return wrap(_order(_lined(input), dim, descending).reshape(input.array.shape))
 
 
+@operation(BOTH | OUT, shapes="(…) -> (…)")
 def msort(input: Any) -> Any:
     """The elements in order along the first axis."""
     return sort(input, 0)[0]
 
 
+@operation(BOTH | OUT, shapes="(…, n) -> (…, k), (…, k)", dtypes="that of input, and int64")
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The k greatest (or least) elements along an axis, and where they are."""
     array = _lined(input)
@@ -148,6 +179,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     return _chosen(_TOPK, _Topk, input, index, dim, True)
 
 
+@operation(BOTH | OUT, shapes="(…, n) -> (…), (…)", dtypes="that of input, and int64")
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The k-th least element along an axis (from 1), and where it is."""
     check_filled(input, dim, "kthvalue")
@@ -158,11 +190,21 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     return _chosen(_KTHVALUE, _Kthvalue, input, index, dim, keepdim)
 
 
+@operation(
+    BOTH | OUT,
+    shapes="(…) -> (), or values and indices without the axis named",
+    dtypes="that of input, and int64",
+)
 def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The middle element (of two, the lower); with dim, `(values, indices)`."""
     return _middle(_MEDIAN, _Median, input, dim, keepdim, _index_of_median)
 
 
+@operation(
+    BOTH | OUT,
+    shapes="(…) -> (), or values and indices without the axis named",
+    dtypes="that of input, and int64",
+)
 def nanmedian(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """`median` of what is not NaN."""
     return _middle(_NANMEDIAN, _Nanmedian, input, dim, keepdim, _index_of_nanmedian)
@@ -203,6 +245,7 @@ def _index_of_nanmedian(array: Array, dim: int) -> Array:
     return np.take_along_axis(_order(array, dim), np.maximum((count - 1) // 2, 0), axis=dim)
 
 
+@operation(BOTH | OUT, shapes="(…, n) -> (…), (…)", dtypes="that of input, and int64")
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along an axis (of several, the least), and where it is last."""
     check_filled(input, dim, "mode")
@@ -256,6 +299,10 @@ def _check_quantile(input: Any, q: Any, interpolation: str) -> None:
         raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
 
 
+@operation(
+    BOTH | OUT,
+    shapes="(…), q (k) -> (k, …) without the axis named, or (k) of all; no k where q is a number",
+)
 def quantile(
     input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
@@ -264,6 +311,10 @@ def quantile(
     return apply(_QUANTILE, (input, q), (axes_of(input, dim), interpolation, keepdim))
 
 
+@operation(
+    BOTH | OUT,
+    shapes="(…), q (k) -> (k, …) without the axis named, or (k) of all; no k where q is a number",
+)
 def nanquantile(
     input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
@@ -275,6 +326,7 @@ def nanquantile(
 # --- counting ---------------------------------------------------------------------------------
 
 
+@operation(BOTH | OUT, shapes="(…) -> (k, rank), or (k) for each axis", dtypes="int64")
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """The indices of the elements that are not zero: a row for each, or an array for each axis."""
     if as_tuple:
@@ -282,6 +334,7 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     return wrap(np.argwhere(input.array))
 
 
+@operation(BOTH | OUT, shapes="(…) -> (size, rank)", dtypes="int64")
 def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Tensor:
     """So many rows of `nonzero`, filled up with a value."""
     if size < 0:
@@ -292,17 +345,22 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Tensor:
     return wrap(rows)
 
 
+@operation(BOTH, shapes="(…) -> (k, rank)", dtypes="int64")
 def argwhere(input: Any) -> Any:
     """The indices of the elements that are not zero, a row for each."""
     return nonzero(input)
 
 
+@operation(
+    BOTH, shapes="(n) -> (max(greatest + 1, minlength))", dtypes="int64, or float64 with weights"
+)
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
     """How often each integer occurs, or the sum of its weights."""
     given = None if weights is None else weights.array
     return wrap(np.bincount(input.array, given, minlength))
 
 
+@operation(BOTH | OUT, shapes="(…) -> (bins)", dtypes="that of input")
 def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """How many elements are in each of so many equal parts of [min, max]; where these are equal,
     between the least and the greatest element."""
@@ -320,6 +378,7 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Tensor
 _Histogram = returned("histogram", ("hist", "bin_edges"))
 
 
+@operation(BOTH | OUT, shapes="(…) -> (bins), (bins + 1)", dtypes="that of input")
 def histogram(
     input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
 ) -> Any:
@@ -330,6 +389,9 @@ def histogram(
     return _Histogram(wrap(counts.astype(array.dtype)), wrap(found.astype(array.dtype)))
 
 
+@operation(
+    FUNCTION | OUT, shapes="(…, n), (…, k) -> (…, k)", dtypes="int64 (int32 where asked for)"
+)
 def searchsorted(
     sorted_sequence: Any,
     input: Any,
@@ -355,6 +417,7 @@ def searchsorted(
     return wrap(np.asarray(found, np.int32 if out_int32 else np.int64))
 
 
+@operation(FUNCTION | OUT, shapes="(…), (n) -> (…)", dtypes="int64 (int32 where asked for)")
 def bucketize(
     input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False
 ) -> Tensor:
@@ -362,6 +425,7 @@ def bucketize(
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 
+@operation(FUNCTION | OUT, shapes="(…), (…) -> that of elements", dtypes="bool")
 def isin(
     elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
 ) -> Tensor:

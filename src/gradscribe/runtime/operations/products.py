@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import string
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gradscribe.primitives.einsum import axes_of_view
 from gradscribe.runtime.arrays import composites, dtypes
+from gradscribe.runtime.arrays.explaining import without_matrix
+from gradscribe.runtime.arrays.node_names import of_tensor
+from gradscribe.runtime.arrays.rows import BOTH, EVERY, FUNCTION, IN_PLACE, METHOD, OUT, operation
 from gradscribe.runtime.operations import common as functions
 from gradscribe.runtime.operations import shaping, viewing
 from gradscribe.runtime.operations.adaptors import enter_row
@@ -24,37 +28,42 @@ from gradscribe.runtime.tensors.agreement import (
 from gradscribe.runtime.tensors.promotion import alike, floating, promoted, summable
 from gradscribe.runtime.tensors.tensor import Tensor, rank_of
 
-# fmt: off
-__all__ = [
-    "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr", "baddbmm", "cdist", "chain_matmul",
-    "corrcoef", "cov", "cross", "dist", "einsum", "kron", "lerp", "tensordot",
-]
-# fmt: on
+_ADDCMUL = Operation("Addcmul", composites.addcmul, saved=("tensor1=1 tensor2=2 value=3",))
+_ADDCDIV = Operation("Addcdiv", composites.addcdiv, saved=("tensor1=1 tensor2=2 value=3",))
+_LERP = Operation(
+    "Lerp", composites.lerp, saved=("weight=2", "self=0 end=1 weight=2"), number=of_tensor(2)
+)
+_ADDMM_PLAIN = Operation(
+    "Addmm", composites.plainly_added_product, saved=("alpha=4 beta=3 mat1=1 mat2=2",)
+)
 
-_ADDCMUL = Operation("Addcmul", composites.addcmul)
-_ADDCDIV = Operation("Addcdiv", composites.addcdiv)
-_LERP = Operation("Lerp", composites.lerp)
-_ADDMM_PLAIN = Operation("Addmm", composites.plainly_added_product)
+
+def _sum(name: str, factors: str, added: Any, alone: Any) -> tuple[Operation, Operation]:
+    """The operations of `beta * input + alpha * product`; and for a beta of zero, where nothing of
+    the input counts, not even a NaN. factors: as they are saved."""
+    whole = Operation(name, added, saved=(f"alpha=4 beta=3 {factors}",))
+    return whole, replace(whole, callee=alone)
+
+
+_PRODUCTS = composites.added_product, composites.product_over
 _SUMS = {
-    name: (Operation(name, added), Operation(name, alone))
-    for name, added, alone in (
-        ("Addmm", composites.added_product, composites.product_over),
-        ("Addmv", composites.added_product, composites.product_over),
-        ("Addr", composites.added_outer, composites.outer_over),
-        ("Baddbmm", composites.added_product, composites.product_over),
-        ("Addbmm", composites.added_products, composites.products_over),
-    )
+    "Addmm": _sum("Addmm", "mat1=1 mat2=2", *_PRODUCTS),
+    "Addmv": _sum("Addmv", "mat=1 vec=2", *_PRODUCTS),
+    "Addr": _sum("Addr", "vec1=1 vec2=2", composites.added_outer, composites.outer_over),
+    "Baddbmm": _sum("Baddbmm", "batch1=1 batch2=2", *_PRODUCTS),
+    "Addbmm": _sum(
+        "Addbmm", "batch1=1 batch2=2", composites.added_products, composites.products_over
+    ),
 }
-"""The rows of `beta * input + alpha * product`; and for a beta of zero, where nothing of the input
-counts, not even a NaN."""
 _EINSUM = Operation("Einsum", composites.einsum, ("subscripts",))
-_KRON = enter_row(Operation("Kron", np.kron))
-_TRACE = Operation("Trace", np.trace)
+_KRON = enter_row(Operation("Kron", np.kron, saved=("self=0 other=1",)))
+_TRACE = Operation("Trace", np.trace, saved=("sizes",), explain=without_matrix("trace"))
 _COV = Operation("Cov", np.cov, ("ddof", "dtype"))
 _CORRCOEF = Operation("Corrcoef", np.corrcoef, ("dtype",))
 _CROSS = Operation("LinalgCross", composites.cross, ("axis",))
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(…), (…), (…) -> (…)")
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
     """input + value * tensor1 * tensor2."""
     input, tensor1, tensor2 = alike((input, tensor1, tensor2))
@@ -71,6 +80,7 @@ _INTEGER_ADDCDIV = (
 )
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(…), (…), (…) -> (…)")
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
     """input + value * tensor1 / tensor2."""
     if not any(dtypes.is_differentiable(t.dtype) for t in (tensor1, tensor2)):
@@ -79,6 +89,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) 
     return apply(_ADDCDIV, (input, tensor1, tensor2, value))
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(…), (…), (…) -> (…)")
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """From input (weight 0) to end (weight 1)."""
     refuse_unlike_ends(input, end, weight)
@@ -93,6 +104,7 @@ def _added(name: str, operands: tuple[Tensor, Tensor, Tensor], beta: Any, alpha:
     return apply(with_input, (*operands, beta, alpha))
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(n, m), (n, k), (k, m) -> (n, m)")
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * mat1 @ mat2."""
     functions.check_matrices(mat1, mat2)
@@ -102,17 +114,20 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
     return _added("Addmm", (input, mat1, mat2), beta, alpha)
 
 
+@operation(EVERY, shapes="(n), (n, k), (k) -> (n)")
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * mat @ vec."""
     refuse_unlike(OF_MATRIX_AND_VECTOR, input, mat, vec)
     return _added("Addmv", (input, mat, vec), beta, alpha)
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(n, m), (n), (m) -> (n, m)")
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * the outer product."""
     return _added("Addr", (input, vec1, vec2), beta, alpha)
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(b, n, m), (b, n, k), (b, k, m) -> (b, n, m)")
 def baddbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1
 ) -> Tensor:
@@ -121,6 +136,7 @@ def baddbmm(
     return _added("Baddbmm", (input, batch1, batch2), beta, alpha)
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(n, m), (b, n, k), (b, k, m) -> (n, m)")
 def addbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1
 ) -> Tensor:
@@ -128,16 +144,19 @@ def addbmm(
     return _added("Addbmm", (input, batch1, batch2), beta, alpha)
 
 
+@operation(BOTH, shapes="(…), (…) -> ()", dtypes="floating")
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of the difference."""
     return functions.norm(input - other, p)
 
 
+@operation(FUNCTION, shapes="(…, n, k), (…, m, k) -> (…, n, m)")
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
     """The p-norms of the differences of all pairs of rows. compute_mode: as accurate in any."""
     return functions.norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
 
 
+@operation(FUNCTION, shapes="as the subscripts say")
 def einsum(equation: str, *operands: Any) -> Any:
     """Sums of products, as the equation says; a view, if there is nothing to sum."""
     view = view_of_axes(equation, *operands)
@@ -192,12 +211,14 @@ def _as_equation(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     return terms + result, given[: len(given) - len(given) % 2 : 2]
 
 
+@operation(FUNCTION | OUT, shapes="(…, k), (k, …) -> (…, …), for each of the axes summed")
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     """The sum of products over axes of both."""
     refuse_unlike_inputs(a, b)
     return np.tensordot(a, b, dims)
 
 
+@operation(FUNCTION, shapes="(n, k), (k, l), …, (…, m) -> (n, m)")
 def chain_matmul(*matrices: Any) -> Any:
     """The product of several matrices."""
     product = matrices[0]
@@ -206,6 +227,7 @@ def chain_matmul(*matrices: Any) -> Any:
     return product
 
 
+@operation(BOTH | OUT, shapes="(…, 3), (…, 3) -> (…, 3)")
 def cross(input: Any, other: Any, dim: int | None = None) -> Any:
     """The vector product along an axis of length three: the first one, if none is named."""
     if dim is not None or rank_of(input) != rank_of(other):
@@ -226,6 +248,7 @@ def _cross(input: Any, other: Any, axis: int) -> Any:
     return apply(_CROSS, promoted(input, other), (axis,))
 
 
+@operation(BOTH, shapes="(n, samples) -> (n, n)")
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
     """The covariances of rows; fweights: how often each observation counts, aweights: how much."""
     if fweights is None and aweights is None:
@@ -235,6 +258,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     return functions.to_dtype(covariances(input, ddof=correction, **weights), _precision(input))
 
 
+@operation(BOTH, shapes="(n, samples) -> (n, n)")
 def corrcoef(input: Any) -> Any:
     """The correlations of rows."""
     return apply(_CORRCOEF, (input,), (_precision(input),))
@@ -245,11 +269,13 @@ def _precision(input: Any) -> Any:
     return floating(input).array.dtype if isinstance(input, Tensor) else None
 
 
+@operation(BOTH | OUT, shapes="(…, n), (…, m) -> (…, n m), along each axis")
 def kron(input: Any, other: Any) -> Any:
     """The Kronecker product."""
     return apply(_KRON, promoted(input, other))
 
 
+@operation(METHOD, shapes="(n, m) -> ()")
 def trace(input: Any) -> Any:
     """The sum of the diagonal of a matrix."""
     return apply(_TRACE, (summable(input),))

@@ -8,14 +8,9 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.arrays import composites
+from gradscribe.runtime.arrays.rows import FUNCTION, operation
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.tensor import Tensor
-
-# fmt: off
-__all__ = [
-    "channel_shuffle", "constant_pad_nd", "pixel_shuffle", "pixel_unshuffle",
-]
-# fmt: on
 
 _PAD = Operation("ConstantPadNd", np.pad, ("pad_width", "mode", "constant_values"))
 _REGROUPED = {
@@ -24,6 +19,7 @@ _REGROUPED = {
 }
 
 
+@operation(FUNCTION, shapes="(…, n) -> (…, before + n + after), along each axis padded")
 def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Any = 0) -> Tensor:
     """Padded with a value: pairs of lengths, for the last axis first; negative ones cut off."""
     rank, count = input.array.ndim, len(pad) // 2
@@ -55,6 +51,7 @@ def _regroup(
     return apply(_REGROUPED[name], (input,), ((*batch, *parts), moved, (*batch, *shape)))
 
 
+@operation(FUNCTION, shapes="(n, c, …) -> (n, c, …)")
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """The channels (the second axis) of all groups in turn."""
     whole = input.array.shape
@@ -72,6 +69,7 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     return apply(_REGROUPED["ChannelShuffle"], (input,), (parts, order, whole))
 
 
+@operation(FUNCTION, shapes="(…, c r², n, m) -> (…, c, n r, m r)")
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """Channels as the pixels of larger images."""
     r = upscale_factor
@@ -91,6 +89,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     return _regroup("PixelShuffle", input, parts, (0, 3, 1, 4, 2), shape)
 
 
+@operation(FUNCTION, shapes="(…, c, n r, m r) -> (…, c r², n, m)")
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """The pixels of squares as the channels of smaller images."""
     r = downscale_factor

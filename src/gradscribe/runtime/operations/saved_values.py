@@ -11,7 +11,6 @@ import numpy as np
 from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.runtime.graph.hooks import Hook
 from gradscribe.runtime.graph.node import FREED_GRAPH, NO_EDGE
-from gradscribe.runtime.graph.saved_names import saved_names
 from gradscribe.runtime.operations.kept_call import KeptCall
 from gradscribe.runtime.operations.kernel import Kernel
 from gradscribe.runtime.tensors.saved import (
@@ -26,11 +25,11 @@ from gradscribe.runtime.tensors.tensor import Tensor, wrap, wrap_at, wrap_result
 
 def saved_value(node: KeptCall, name: str) -> Any:
     """The saved value of this name; an AttributeError where the node has none such."""
-    place = saved_names(node.name()).get(name)
-    if place is None or node.kernel.call is None:
+    place = node.saved_names().get(name)
+    if place is None:
         raise AttributeError(f"'{node.name()}' object has no attribute '_saved_{name}'")
     if place.startswith("="):
-        return _operand(node, int(place[1:]))
+        return _operand(node, place)
     if place.startswith(":"):
         return _static(node, place[1:])
     return int(place[1:]) if place.startswith("!") else _DERIVED[place](node)
@@ -38,7 +37,7 @@ def saved_value(node: KeptCall, name: str) -> Any:
 
 def saved_attributes(node: KeptCall) -> list[str]:
     """The names of the attributes that tell what a node has kept."""
-    names = saved_names(node.name()) if node.kernel.call is not None else {}
+    names = node.saved_names()
     tensors = [name for name, place in names.items() if _is_tensor(node, place)]
     return [*(f"_saved_{name}" for name in names), *(f"_raw_saved_{name}" for name in tensors)]
 
@@ -47,7 +46,7 @@ def _is_tensor(node: KeptCall, place: str) -> bool:
     """Whether a saved value is a Tensor."""
     if not place.startswith("="):
         return place == "result" and node.kernel.keeps_result
-    position = int(place[1:])
+    position = _position(place)
     if position >= len(node.leaves):
         return False
     wraps = node.kernel.call is not None and node.kernel.call[0].wraps_numbers
@@ -122,12 +121,12 @@ class SavedTensor:
     @classmethod
     def of(cls, node: KeptCall, name: str) -> SavedTensor:
         """The saved Tensor of this name; an AttributeError where the node has none such."""
-        place = saved_names(node.name()).get(name, "") if node.kernel.call is not None else ""
+        place = node.saved_names().get(name, "")
         if not place.startswith("=") and not (place == "result" and node.kernel.keeps_result):
             raise AttributeError(f"'{node.name()}' object has no attribute '_raw_saved_{name}'")
         saved = cls.__new__(cls)
         saved._node = node
-        saved._position = None if place == "result" else int(place[1:])
+        saved._position = None if place == "result" else _position(place)
         return saved
 
     def _item(self) -> Any:
@@ -179,26 +178,26 @@ _FREED = (
 )
 
 
-_PRODUCTS = frozenset({"Bmm", "Div", "Dot", "Mm", "Mul", "Mv"})
-"""Operations of which a factor is kept only where the gradient of the other is wanted."""
+def _position(place: str) -> int:
+    return int(place[1:].partition("?")[0])
 
 
-def _operand(node: KeptCall, position: int) -> Any:
+def _operand(node: KeptCall, place: str) -> Any:
     """An operand, as a Tensor in its place in the graph; None where its elements are not kept."""
     if node.is_freed:
         raise RuntimeError(FREED_GRAPH)
     kernel = node.kernel
     assert kernel.call is not None
-    operation = kernel.call[0]
-    if operation.name == "Mul" and not isinstance(node.leaves[0], (np.ndarray, Packed)):
-        position = 1 - position  # the Tensor counts as the first
+    operation, position = kernel.call[0], _position(place)
+    if operation.commutes and not isinstance(node.leaves[0], (np.ndarray, Packed)):
+        position = 1 - position
     if position >= len(node.leaves):
-        return 2 if operation.name == "Square" else 1  # an exponent, or factor, that was left out
+        return 1  # a factor that was left out
     value = node.leaves[position]
     if not isinstance(value, (np.ndarray, Packed)):
         return wrap(np.asarray(value)) if operation.wraps_numbers else value
-    is_factor = operation.name in _PRODUCTS and not (operation.name == "Div" and position)
-    if _stands_in(node, position) or (is_factor and 1 - position not in kernel.active):
+    is_unwanted = "?" in place and 1 - position not in kernel.active
+    if _stands_in(node, position) or is_unwanted:
         return None
     return recalled(node, position)
 
@@ -276,7 +275,7 @@ def _picked(node: KeptCall) -> Tensor:
     """Where along an axis elements were taken."""
     assert node.kernel.call is not None
     axis, is_kept = node.kernel.call[1]
-    index = _operand(node, 1)
+    index = _operand(node, "=1")
     return index if is_kept else wrap(np.squeeze(index.array, axis))
 
 
@@ -315,7 +314,8 @@ _DERIVED: dict[str, Callable[[KeptCall], Any]] = {
     "indices": _indices,
     "picked": _picked,
     "index": lambda node: _index(node)[0][1],
-    "dim": lambda node: _bounds(node)[0] if node.name() == "SliceBackward0" else _index(node)[0][0],
+    "dim": lambda node: _index(node)[0][0],
+    "sliced": lambda node: _bounds(node)[0],
     "start": lambda node: _bounds(node)[1],
     "end": lambda node: _bounds(node)[2],
     "step": lambda node: _bounds(node)[3],

@@ -13,20 +13,11 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.arrays import composites
+from gradscribe.runtime.arrays.rows import BOTH, FUNCTION, OUT, Spelling, operation
 from gradscribe.runtime.operations import gathering, indexing, shaping, strides, viewing
-from gradscribe.runtime.operations.adaptors import PUBLIC_MODULE
+from gradscribe.runtime.operations.adaptors import named
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.tensor import Array, Tensor, wrap
-
-# fmt: off
-__all__ = [
-    "alias_copy", "as_strided_copy", "as_strided_scatter", "detach_copy", "diagonal_copy",
-    "diagonal_scatter", "expand_copy", "narrow_copy", "permute_copy", "select_copy",
-    "select_scatter", "slice_copy", "slice_scatter", "split_copy", "split_with_sizes_copy",
-    "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy", "unsafe_chunk",
-    "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy", "view_copy",
-]
-# fmt: on
 
 View = Callable[..., Any]
 
@@ -36,17 +27,10 @@ def _viewed_positions(input: Tensor, view: View, args: Any, options: Any) -> Any
     return view(wrap(gathering.positions(input)), *args, **options)
 
 
-def _public(function: Callable[..., Any], name: str, meaning: str) -> Callable[..., Any]:
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = PUBLIC_MODULE
-    function.__doc__ = meaning
-    return function
-
-
 # --- copies of views --------------------------------------------------------------------------
 
 
-def _copied(name: str, view: View, node: str) -> Callable[..., Any]:
+def _copied(name: str, view: View, node: str, spelling: Spelling = FUNCTION) -> Callable[..., Any]:
     row = Operation(node, composites.taken_flat)
 
     def function(input: Tensor, *args: Any, **options: Any) -> Any:
@@ -55,7 +39,8 @@ def _copied(name: str, view: View, node: str) -> Callable[..., Any]:
             return apply(row, (input, places.array))
         return tuple(apply(row, (input, place.array)) for place in places)
 
-    return _public(function, name, f"A copy of what `{view.__name__}` gives.")
+    public = operation(spelling, shapes=f"those of `{view.__name__}`")
+    return public(named(function, name, f"A copy of what `{view.__name__}` gives."))
 
 
 def _slice(
@@ -70,6 +55,7 @@ def _itself(input: Tensor) -> Tensor:
     return input
 
 
+@operation(FUNCTION, shapes="(…) -> (…)")
 def detach_copy(input: Tensor) -> Tensor:
     """A copy outside the graph."""
     return wrap(input.array.copy())
@@ -79,9 +65,9 @@ alias_copy = _copied("alias_copy", _itself, "Alias_copy")
 as_strided_copy = _copied("as_strided_copy", strides.as_strided, "AsStrided_copy")
 diagonal_copy = _copied("diagonal_copy", viewing.diagonal, "Diagonal_copy")
 expand_copy = _copied("expand_copy", shaping.expand, "Expand_copy")
-narrow_copy = _copied("narrow_copy", viewing.narrow, "NarrowCopy")
-permute_copy = _copied("permute_copy", shaping.permute, "Permute_copy")
-select_copy = _copied("select_copy", viewing.select, "Select_copy")
+narrow_copy = _copied("narrow_copy", viewing.narrow, "NarrowCopy", BOTH | OUT)
+permute_copy = _copied("permute_copy", shaping.permute, "Permute_copy", FUNCTION | OUT)
+select_copy = _copied("select_copy", viewing.select, "Select_copy", FUNCTION | OUT)
 slice_copy = _copied("slice_copy", _slice, "Slice_copy")
 split_copy = _copied("split_copy", shaping.split, "Split_copy")
 split_with_sizes_copy = _copied(
@@ -92,10 +78,10 @@ t_copy = _copied("t_copy", shaping.t, "T_copy")
 transpose_copy = _copied("transpose_copy", shaping.transpose, "Transpose_copy")
 unbind_copy = _copied("unbind_copy", shaping.unbind, "Unbind_copy")
 unfold_copy = _copied("unfold_copy", viewing.unfold, "Unfold_copy")
-unsafe_chunk = _copied("unsafe_chunk", shaping.chunk, "UnsafeSplit")
-unsafe_split = _copied("unsafe_split", shaping.split, "UnsafeSplit")
+unsafe_chunk = _copied("unsafe_chunk", shaping.chunk, "UnsafeSplit", BOTH)
+unsafe_split = _copied("unsafe_split", shaping.split, "UnsafeSplit", BOTH)
 unsafe_split_with_sizes = _copied(
-    "unsafe_split_with_sizes", viewing.split_with_sizes, "UnsafeSplitWithSizes"
+    "unsafe_split_with_sizes", viewing.split_with_sizes, "UnsafeSplitWithSizes", BOTH
 )
 unsqueeze_copy = _copied("unsqueeze_copy", shaping.unsqueeze, "Unsqueeze_copy")
 view_copy = _copied("view_copy", shaping.view, "View_copy")
@@ -103,7 +89,7 @@ view_copy = _copied("view_copy", shaping.view, "View_copy")
 # --- views replaced ---------------------------------------------------------------------------
 
 
-def _replaced(name: str, view: View, node: str) -> Callable[..., Tensor]:
+def _replaced(name: str, view: View, node: str, spelling: Spelling = BOTH) -> Callable[..., Tensor]:
     row = Operation(node, composites.put_flat)
 
     def function(input: Tensor, src: Tensor, *args: Any, **options: Any) -> Tensor:
@@ -115,10 +101,12 @@ def _replaced(name: str, view: View, node: str) -> Callable[..., Tensor]:
             )
         return gathering.put_at(row, input, np.array(places), src)
 
-    return _public(function, name, f"A copy in which what `{view.__name__}` gives is replaced.")
+    public = operation(spelling, shapes=f"(…), that of `{view.__name__}` -> (…)")
+    meaning = f"A copy in which what `{view.__name__}` gives is replaced."
+    return public(named(function, name, meaning))
 
 
 as_strided_scatter = _replaced("as_strided_scatter", strides.as_strided, "AsStridedScatter")
 diagonal_scatter = _replaced("diagonal_scatter", viewing.diagonal, "DiagonalScatter")
 select_scatter = _replaced("select_scatter", viewing.select, "SelectScatter")
-slice_scatter = _replaced("slice_scatter", _slice, "SliceScatter")
+slice_scatter = _replaced("slice_scatter", _slice, "SliceScatter", BOTH | OUT)

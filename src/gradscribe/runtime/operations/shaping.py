@@ -9,21 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.arrays import composites, dtypes
-from gradscribe.runtime.arrays.explaining import out_of_range
+from gradscribe.runtime.arrays import composites, dtypes, explaining
+from gradscribe.runtime.arrays.explaining import expanded, out_of_range, permuted, stacked
+from gradscribe.runtime.arrays.node_names import along_axes
+from gradscribe.runtime.arrays.rows import AXES, BOTH, GS, METHOD, operation
 from gradscribe.runtime.arrays.size import sizes
 from gradscribe.runtime.operations.adaptors import axes, enter_row, joined
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.operations.pieces import pieces
 from gradscribe.runtime.tensors.tensor import Array, Tensor, wrap
-
-# fmt: off
-__all__ = [
-    "broadcast_to", "cat", "chunk", "concat", "concatenate", "expand_dims", "flatten", "flip",
-    "permute", "ravel", "reshape", "split", "squeeze", "stack", "swapaxes", "swapdims", "t",
-    "transpose", "unbind", "unsqueeze",
-]
-# fmt: on
 
 
 def _reshaped(array: Any, shape: tuple[int, ...]) -> Any:
@@ -47,20 +41,75 @@ def _reshaped(array: Any, shape: tuple[int, ...]) -> Any:
 
 
 VIEW = enter_row(
-    Operation("View", np.reshape, ("shape",), positional=True, view=True, run=_reshaped)
+    Operation(
+        "View", np.reshape, ("shape",), positional=True, view=True, run=_reshaped, saved=("sizes",)
+    )
 )
-_EXPAND = enter_row(Operation("Expand", np.broadcast_to, ("shape",), positional=True, view=True))
+_EXPAND = enter_row(
+    Operation(
+        "Expand",
+        np.broadcast_to,
+        ("shape",),
+        positional=True,
+        view=True,
+        saved=("sizes",),
+        explain=expanded,
+    )
+)
 _PERMUTE = enter_row(
-    Operation("Permute", np.transpose, ("axes",), view=True, run=np.ndarray.transpose)
+    Operation(
+        "Permute",
+        np.transpose,
+        ("axes",),
+        view=True,
+        run=np.ndarray.transpose,
+        saved=("dims:axes*",),
+        explain=permuted,
+    )
 )
-_TRANSPOSE = enter_row(Operation("Transpose", np.swapaxes, ("axis1", "axis2"), view=True))
-_SAME_AXES = Operation("Transpose", np.transpose, view=True)
-_FLIP = Operation("Flip", composites.flip, ("axis",))
-_T = Operation("T", np.transpose, view=True)
-_SQUEEZE = enter_row(Operation("Squeeze", np.squeeze, ("axis",), view=True))
-_UNSQUEEZE = enter_row(Operation("Unsqueeze", np.expand_dims, ("axis",), view=True))
+_TRANSPOSE = enter_row(
+    Operation(
+        "Transpose",
+        np.swapaxes,
+        ("axis1", "axis2"),
+        view=True,
+        saved=("dim0:axis1 dim1:axis2", "dim0:axis1 dim1:axis2"),
+        in_place=1,
+    )
+)
+_SAME_AXES = Operation(
+    "Transpose",
+    np.transpose,
+    view=True,
+    saved=("dim0:axis1 dim1:axis2", "dim0:axis1 dim1:axis2"),
+    in_place=1,
+)
+_FLIP = Operation("Flip", composites.flip, ("axis",), saved=("dims:axis*",))
+_T = Operation("T", np.transpose, view=True, in_place=1)
+_SQUEEZE = enter_row(
+    Operation(
+        "Squeeze",
+        np.squeeze,
+        ("axis",),
+        view=True,
+        saved=("sizes", "dim:axis. sizes", "", "sizes", "dim:axis. sizes"),
+        number=along_axes,
+        in_place=3,
+    )
+)
+_UNSQUEEZE = enter_row(
+    Operation(
+        "Unsqueeze",
+        np.expand_dims,
+        ("axis",),
+        view=True,
+        saved=("dim:axis", "dim:axis"),
+        in_place=1,
+    )
+)
 
 
+@operation(BOTH, shapes="(…) -> (shape), of as many elements; one length may be -1")
 def reshape(input: Tensor, *args: Any, shape: Any = None) -> Tensor:
     """The same elements in another shape; a view where that is possible."""
     if shape is None and not args:
@@ -68,6 +117,7 @@ def reshape(input: Tensor, *args: Any, shape: Any = None) -> Tensor:
     return apply(VIEW, (input,), (sizes(args if shape is None else (shape,)),))
 
 
+@operation(METHOD, shapes="(…) -> (shape), of as many elements; one length may be -1")
 def view(input: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
     """A view of another shape, or (given a dtype) of another element type."""
     if len(shape) == 1 and isinstance(shape[0], (np.dtype, dtypes.PublicDtype)):
@@ -106,21 +156,25 @@ def _check_sizes(array: Array, wanted: dtypes.Dtype) -> None:
         raise RuntimeError(f"self.stride(-1) must be 1 {view}, but got {step}")
 
 
+@operation(METHOD, shapes="(…), (…) -> that of other")
 def view_as(input: Tensor, other: Tensor) -> Tensor:
     """`view` in the shape of another Tensor."""
     return view(input, other.array.shape)
 
 
+@operation(METHOD, shapes="(…), (…) -> that of other")
 def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     """`reshape` to the shape of another Tensor."""
     return reshape(input, other.array.shape)
 
 
+@operation(BOTH, shapes="(…) -> (size)")
 def ravel(input: Tensor) -> Tensor:
     """All elements along one axis, next to each other in memory."""
     return reshape(input.contiguous(), -1)
 
 
+@operation(BOTH, shapes="(…, n, …, m, …) -> (…, n … m, …)")
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The axes from start_dim to end_dim as one."""
     shape = input.array.shape
@@ -135,6 +189,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     return reshape(input, (*shape[:first], length, *shape[last + 1 :]))
 
 
+@operation(METHOD, shapes="(…) -> (shape), to which it broadcasts; -1 keeps a length")
 def expand(input: Tensor, *shape: Any, size: Any = None) -> Tensor:
     """Broadcast to a shape, in which -1 leaves an axis as it is."""
     given = sizes(shape if size is None else (size,))
@@ -169,14 +224,16 @@ def _check_expanded(new: int, old: int | None, axis: int, of_which: str) -> None
         )
 
 
-broadcast_to = expand
+GS.also("broadcast_to", expand, BOTH)
 
 
+@operation(METHOD, shapes="(…), (…) -> that of other")
 def expand_as(input: Tensor, other: Tensor) -> Tensor:
     """Broadcast to the shape of another Tensor."""
     return expand(input, other.array.shape)
 
 
+@operation(BOTH, shapes="(…) -> (…)")
 def permute(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     """The axes in another order."""
     order, rank = sizes(args if dims is None else (dims,)), input.array.ndim
@@ -196,6 +253,14 @@ def reversed_axes(input: Tensor) -> Tensor:
     return apply(_PERMUTE, (input,), (tuple(range(input.array.ndim - 1, -1, -1)),))
 
 
+@operation(
+    BOTH | AXES,
+    aliases=(
+        "swapaxes",
+        "swapdims",
+    ),
+    shapes="(…, n, …, m, …) -> (…, m, …, n, …)",
+)
 def transpose(input: Tensor, dim0: Any = None, dim1: Any = None, *dims: int) -> Tensor:
     """Two axes exchanged; as in NumPy, all axes reversed where none are named, and all axes in a
     new order where more than two are."""
@@ -211,9 +276,10 @@ def transpose(input: Tensor, dim0: Any = None, dim1: Any = None, *dims: int) -> 
     return apply(_TRANSPOSE, (input,), (dim0, dim1))
 
 
-swapaxes = swapdims = transpose
+swapaxes = transpose
 
 
+@operation(BOTH, shapes="(…) -> (…)")
 def flip(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     """A copy with these axes in the other direction."""
     if dims is None and not args:
@@ -226,6 +292,7 @@ def flip(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     return apply(_FLIP, (input,), (tuple(named) if rank else (),))
 
 
+@operation(BOTH | AXES, shapes="(n, m) -> (m, n)")
 def t(input: Tensor) -> Tensor:
     """The transpose of a matrix."""
     if input.array.ndim > 2:
@@ -235,6 +302,7 @@ def t(input: Tensor) -> Tensor:
     return apply(_T, (input,))
 
 
+@operation(BOTH | AXES, shapes="(…, 1, …) -> (…)")
 def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
     """Without the axes of length one, or without those named that have length one."""
     named_none = isinstance(dim, (tuple, list)) and not len(dim)
@@ -250,12 +318,10 @@ def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
     return apply(_SQUEEZE, (input,), (dim,))
 
 
+@operation(BOTH | AXES, numpy_names=("expand_dims",), shapes="(…) -> (…, 1, …)")
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """With a new axis of length one."""
     return apply(_UNSQUEEZE, (input,), (operator.index(dim),))
-
-
-expand_dims = unsqueeze
 
 
 def axis_of(dim: int, rank: int) -> int:
@@ -267,10 +333,29 @@ def axis_of(dim: int, rank: int) -> int:
     return dim % rank if rank else 0
 
 
-cat = concat = concatenate = joined("cat", np.concatenate, "Cat")
-stack = joined("stack", np.stack, "Stack")
+cat = joined(
+    "cat",
+    "The Tensors one after another along an axis.",
+    Operation(
+        "Cat",
+        np.concatenate,
+        ("axis",),
+        sequence=True,
+        saved=("dim:axis",),
+        explain=explaining.joined,
+    ),
+    aliases=("concat", "concatenate"),
+    shapes="(…, n, …), (…, m, …), … -> (…, n + m + …, …)",
+)
+stack = joined(
+    "stack",
+    "The Tensors beside each other, along a new axis.",
+    Operation("Stack", np.stack, ("axis",), sequence=True, saved=("dim:axis",), explain=stacked),
+    shapes="(…) for each of n -> (…, n, …)",
+)
 
 
+@operation(BOTH, shapes="(…, n, …) -> n of (…)")
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along an axis."""
     axis = axis_of(dim, input.array.ndim)
@@ -279,6 +364,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     return pieces(input, axis, range(input.array.shape[axis]), "Unbind")
 
 
+@operation(BOTH, shapes="(…, n, …) -> (…, size, …) for each piece")
 def split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Pieces along an axis, of one size (the last may be smaller) or of these sizes."""
     if not input.array.ndim:
@@ -318,6 +404,7 @@ def _bounds_of_pieces(
     return list(zip([0, *ends], ends, strict=False))
 
 
+@operation(BOTH, shapes="(…, n, …) -> (…, size, …) for each piece")
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` pieces of equal size along an axis."""
     if not input.array.ndim:

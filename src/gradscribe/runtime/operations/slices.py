@@ -11,18 +11,20 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.arrays import composites, dtypes
+from gradscribe.runtime.arrays.node_names import of_tensor
+from gradscribe.runtime.arrays.rows import BOTH, IN_PLACE, OUT, operation
 from gradscribe.runtime.operations import indexing, shaping
 from gradscribe.runtime.operations.eager import Operation
 from gradscribe.runtime.operations.gathering import integers_of, positions, put_at, reduced_at
 from gradscribe.runtime.operations.shaping import axis_of
 from gradscribe.runtime.tensors.tensor import Array, Tensor
 
-__all__ = ["index_add", "index_copy", "index_fill", "index_reduce", "index_select"]
-
 _ADD = Operation("IndexAdd", composites.added_flat)
-_COPY, _FILL = (Operation(name, composites.put_flat) for name in ("IndexCopy", "IndexFill"))
+_COPY = Operation("IndexCopy", composites.put_flat)
+_FILL = Operation("IndexFill", composites.put_flat, number=of_tensor(2))
 
 
+@operation(BOTH | OUT, shapes="(…, n, …), (k) -> (…, k, …)")
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices along an axis at these indices."""
     if np.ndim(index) > 1:
@@ -38,6 +40,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     return indexing.at_axis(input, axis_of(dim, input.array.ndim), index, "IndexSelect")
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(…, n, …), (k), (…, k, …) -> (…, n, …)")
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """A copy to whose slices at indices those of source (times alpha) are added."""
     axis = _checked_source("index_add_", input, dim, index, source)
@@ -53,6 +56,7 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     return put_at(_ADD, input, _of_slices(input, axis, index), values)
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(…, n, …), (k), (…, k, …) -> (…, n, …)")
 def index_reduce(
     input: Tensor,
     dim: int,
@@ -76,6 +80,7 @@ def index_reduce(
     return reduced_at("IndexReduce", input, places, values, reduce, include_self)
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(…, n, …), (k), (…, k, …) -> (…, n, …)")
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """A copy whose slices at indices are those of source."""
     axis, given = axis_of(dim, input.array.ndim), integers_of(index)
@@ -114,6 +119,7 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
     return put_at(_COPY, input, places, shaping.reshape(source, places.shape))
 
 
+@operation(BOTH | IN_PLACE, shapes="(…, n, …), (k) -> (…, n, …)")
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """A copy whose slices at indices, which may count from the end, are filled with a value."""
     given, axis = integers_of(index), axis_of(dim, input.array.ndim)

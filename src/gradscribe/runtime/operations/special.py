@@ -13,19 +13,22 @@ from types import ModuleType
 from typing import Any
 
 from gradscribe.errors import MissingLibraryError
+from gradscribe.runtime.arrays.rows import (
+    BOTH,
+    EVERY,
+    FUNCTION,
+    GS,
+    IN_PLACE,
+    OUT,
+    Spelling,
+    Table,
+    operation,
+)
 from gradscribe.runtime.operations import common as functions
-from gradscribe.runtime.operations.adaptors import PUBLIC_MODULE, enter_row
+from gradscribe.runtime.operations.adaptors import FLOATING, enter_row, named
 from gradscribe.runtime.operations.eager import Operation, apply
-from gradscribe.runtime.operations.outputs import into
 from gradscribe.runtime.tensors.promotion import divisible_arrays, floating
 from gradscribe.runtime.tensors.tensor import Tensor
-
-# fmt: off
-__all__ = [
-    "digamma", "erf", "erfc", "erfinv", "i0", "igamma", "igammac", "lgamma", "mvlgamma",
-    "polygamma",
-]
-# fmt: on
 
 
 def _library(name: str) -> ModuleType:
@@ -39,56 +42,78 @@ def _library(name: str) -> ModuleType:
         ) from None
 
 
+_ABOUT: dict[str, dict[str, Any]] = {}
+"""For each function that SciPy computes: what is known of its operation before its first call."""
+
+
 @functools.cache
-def _row(name: str, node: str, parameters: tuple[str, ...] = ()) -> Operation:
-    return enter_row(Operation(node, getattr(_library(name), name), parameters))
+def row_of(name: str) -> Operation:
+    """The operation of a function that SciPy computes."""
+    return enter_row(Operation(callee=getattr(_library(name), name), **_ABOUT[name]))
 
 
-def _special(name: str, node: str, meaning: str) -> Callable[..., Tensor]:
-    """`name(x)`, a floating number also of integers."""
-
-    def function(input: Any, *, out: Tensor | None = None) -> Tensor:
-        result = apply(_row(name, node), (floating(input),))
-        return result if out is None else into(out, result, name)
-
-    return described(function, name, meaning)
+def by_scipy(name: str, node: str, **about: Any) -> None:
+    """Make a function of `special_composites` known. node, about: see `Operation`."""
+    _ABOUT[name] = {"name": node, **about}
 
 
-def described(function: Callable[..., Tensor], name: str, meaning: str) -> Callable[..., Tensor]:
-    """The function under its public name."""
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = PUBLIC_MODULE
-    function.__doc__ = meaning
-    return function
+def made(
+    name: str,
+    meaning: str,
+    node: str,
+    saved: tuple[str, ...] = (),
+    spelling: Spelling = FUNCTION | OUT,
+    table: Table = GS,
+) -> Callable[..., Tensor]:
+    """`name(x)`, a floating number also of integers. node, saved: see `Operation`."""
+    by_scipy(name, node, saved=saved)
+
+    def function(input: Any) -> Tensor:
+        return apply(row_of(name), (floating(input),))
+
+    public = table.operation(spelling, shapes="(…) -> (…)", dtypes=FLOATING)
+    return public(named(function, name, meaning))
 
 
-erf = _special("erf", "Erf", "The error function.")
-erfc = _special("erfc", "Erfc", "One minus the error function.")
-erfinv = _special("erfinv", "Erfinv", "The inverse of the error function.")
-lgamma = _special("lgamma", "Lgamma", "The logarithm of the absolute value of the gamma function.")
-digamma = _special("digamma", "Digamma", "The derivative of `lgamma`.")
-i0 = _special("i0", "I0", "The modified Bessel function of the first kind, of order 0.")
+_SELF = ("self=0",)
+
+erf = made("erf", "The error function, 2/√π ∫ e^-t² dt from 0 to x.", "Erf", _SELF, EVERY)
+erfc = made("erfc", "1 - erf(x).", "Erfc", _SELF, EVERY)
+erfinv = made("erfinv", "The inverse of `erf`.", "Erfinv", ("result",), BOTH | IN_PLACE | OUT)
+lgamma = made("lgamma", "ln |Γ(x)|.", "Lgamma", _SELF, BOTH | IN_PLACE | OUT)
+digamma = made("digamma", "The derivative of `lgamma`.", "Digamma", _SELF, BOTH | IN_PLACE | OUT)
+i0 = made("i0", "The modified Bessel function of the first kind, of order 0.", "I0", _SELF, EVERY)
 
 
+by_scipy("polygamma", "Polygamma", parameters=("n",), saved=("n:n self=0",) * 2, in_place=1)
+by_scipy("mvlgamma", "Mvlgamma", parameters=("p",))
+by_scipy("igamma", "Igamma")
+by_scipy("igammac", "Igammac")
+
+
+@operation(FUNCTION | IN_PLACE | OUT, shapes="(…) -> (…)", dtypes="floating also of integers")
 def polygamma(n: int, input: Any) -> Tensor:
     """The derivative of `digamma` of order n."""
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
-    return apply(_row("polygamma", "Polygamma", ("n",)), (floating(input),), (int(n),))
+    return apply(row_of("polygamma"), (floating(input),), (int(n),))
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(…) -> (…)", dtypes="floating also of integers")
 def mvlgamma(input: Any, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension p."""
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
-    return apply(_row("mvlgamma", "Mvlgamma", ("p",)), (floating(input),), (int(p),))
+    return apply(row_of("mvlgamma"), (floating(input),), (int(p),))
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(…), (…) -> (…)")
 def igamma(input: Any, other: Any) -> Tensor:
     """The regularized lower incomplete gamma function; its derivative in `other` is known."""
     return _incomplete("igamma", input, other)
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(…), (…) -> (…)")
 def igammac(input: Any, other: Any) -> Tensor:
     """The regularized upper incomplete gamma function; its derivative in `other` is known."""
     return _incomplete("igammac", input, other)
@@ -98,5 +123,5 @@ def _incomplete(name: str, input: Any, other: Any) -> Tensor:
     operands = divisible_arrays(input, other)
     if getattr(operands[0], "requires_grad", False):
         raise NotImplementedError(f"the derivative for '{name}: input' is not implemented.")
-    result = apply(_row(name, name.title()), operands)
+    result = apply(row_of(name), operands)
     return functions.to_dtype(result, operands[1].dtype)

@@ -1,8 +1,9 @@
-"""NumPy's names of arguments, which PyTorch's functions understand beside their own.
+"""What users call: the function of a row with all that is understood around it.
 
-`x.max(axis=0, keepdims=True)` is `x.max(dim=0, keepdim=True)`, `gs.exp(x=x)` is `gs.exp(x)`.
-The functions of `gs` that PyTorch gives an `out=` take it here, too (`outputs.py`), and those that
-make Tensors `layout=` and `pin_memory=` (`places.py`).
+NumPy's names of arguments stand for PyTorch's: `x.max(axis=0, keepdims=True)` is
+`x.max(dim=0, keepdim=True)`, `gs.exp(x=x)` is `gs.exp(x)`. Functions take `out=` where their row
+says so (`outputs.py`), and those that make Tensors `layout=` and `pin_memory=` (`places.py`). Calls
+of the usual kind go the short way (`launching.py`). Compiled code calls the function itself.
 """
 
 from __future__ import annotations
@@ -11,12 +12,11 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from types import FunctionType
-from typing import Any, TypeVar, cast
+from typing import Any
 
-from gradscribe.runtime.arrays.places import NAMES as TAKE_PLACE
 from gradscribe.runtime.arrays.places import drop_place
-from gradscribe.runtime.operations.launching import ROWS, launched
-from gradscribe.runtime.operations.outputs import NAMES as TAKE_OUT
+from gradscribe.runtime.arrays.rows import FUNCTION, OUT, PLACE, ROW_OF, Row, Table
+from gradscribe.runtime.operations.launching import launched
 from gradscribe.runtime.operations.outputs import stored
 from gradscribe.tracebacks import shorten
 
@@ -29,31 +29,40 @@ _OTHER_NAMES = {
     "x2": "other",
 }
 
-Spelled = dict[Any, tuple[Callable[..., Any], Mapping[str, str]]]
-SPELLED: Spelled = {}
+SPELLED: dict[Any, tuple[Callable[..., Any], Mapping[str, str]]] = {}
 """For each function that understands other names: the function without them, and the names."""
 
-_made: dict[Any, Any] = {}
+
+def public(row: Row) -> Any:
+    """What users call for a row."""
+    return _made(row.function, bool(row.spelling & OUT), bool(row.spelling & PLACE))
 
 
 def spelled(function: Any) -> Any:
-    """A function that understands NumPy's names of its arguments, and `out=`, too; anything else
-    as it is."""
-    if not isinstance(function, FunctionType):
+    """What users call for a function, which may have no row; anything else as it is."""
+    if not isinstance(function, FunctionType) or function in SPELLED:
         return function
-    if function not in _made:
-        names, takes_out = _other_names(function), function.__name__ in TAKE_OUT
-        places = function.__name__ in TAKE_PLACE
-        known = names or takes_out or places
-        made: Any = function
-        if known:
-            made = _with_names(function, names, takes_out, places)
-        if function in ROWS:
-            made = launched(made, *ROWS[function])
-            SPELLED[made] = function, names
-        _made[function] = made
-        _made[made] = made
-    return _made[function]
+    row = ROW_OF.get(function)
+    return _made(function, False, False) if row is None else public(row)
+
+
+@functools.cache
+def _made(function: FunctionType, takes_out: bool, takes_place: bool) -> Any:
+    names, row = _other_names(function), ROW_OF.get(function)
+    made: Any = function
+    if names or takes_out or takes_place:
+        made = _with_names(function, names, takes_out, takes_place)
+    if row is not None and row.launcher is not None:
+        made = launched(made, *row.launcher)
+        SPELLED[made] = function, names
+    return made
+
+
+def publish(table: Table, namespace: dict[str, Any]) -> list[str]:
+    """Put what users call in a namespace, and say what it is called."""
+    names = [name for name, row in table.rows.items() if row.spelling & FUNCTION]
+    namespace.update({name: public(table.rows[name]) for name in names})
+    return sorted(names)
 
 
 def _other_names(function: FunctionType) -> dict[str, str]:
@@ -94,17 +103,6 @@ def _with_names(
             called.__signature__ = _with_out(signature)  # type: ignore[attr-defined]
     SPELLED[called] = function, names
     return called
-
-
-Taking = TypeVar("Taking", bound=Callable[..., Any])
-
-
-def taking_out(function: Taking) -> Taking:
-    """The function, which understands NumPy's names of its arguments and `out=`, too."""
-    made: Any = _with_names(
-        cast(FunctionType, function), _other_names(cast(FunctionType, function)), True, False
-    )
-    return made  # type: ignore[no-any-return]
 
 
 def _with_out(signature: inspect.Signature) -> inspect.Signature:

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.arrays import composites
+from gradscribe.runtime.arrays.rows import AXES, BOTH, IN_PLACE_FUNCTION, operation
 from gradscribe.runtime.operations.eager import Operation, apply, mark_view
 from gradscribe.runtime.tensors.array_methods import memory_of
 from gradscribe.runtime.tensors.tensor import Array, Tensor
 from gradscribe.runtime.tensors.views import overlaps
-
-__all__ = ["as_strided"]
 
 _AS_STRIDED = Operation(
     "AsStrided",
@@ -22,9 +21,12 @@ _AS_STRIDED = Operation(
     ("size", "stride", "storage_offset"),
     view=True,
     run=composites.strided,
+    saved=("size:size* stride:stride* storage_offset:storage_offset",),
+    in_place=1,
 )
 
 
+@operation(BOTH | AXES | IN_PLACE_FUNCTION, shapes="(…) -> (size)")
 def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """The elements at these steps in memory along each axis, from an offset (its own) on."""
     size, stride = tuple(size), tuple(stride)

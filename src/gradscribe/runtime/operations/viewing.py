@@ -10,7 +10,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from gradscribe.runtime.arrays import composites, dtypes
-from gradscribe.runtime.arrays.explaining import common_shape
+from gradscribe.runtime.arrays.explaining import common_shape, without_matrix
+from gradscribe.runtime.arrays.rows import BOTH, FUNCTION, IN_PLACE, METHOD, OUT, operation
 from gradscribe.runtime.arrays.size import sizes
 from gradscribe.runtime.operations import indexing, shaping
 from gradscribe.runtime.operations.adaptors import enter_row
@@ -18,29 +19,31 @@ from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.operations.shaping import axis_of, permute
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
-# fmt: off
-__all__ = [
-    "adjoint", "broadcast_tensors", "diag", "diag_embed", "diagflat", "diagonal",
-    "dsplit", "fliplr", "flipud", "hsplit", "moveaxis", "movedim", "narrow", "repeat_interleave",
-    "roll", "rot90", "select", "split_with_sizes", "tensor_split", "tile", "tril", "triu",
-    "unflatten", "vsplit",
-]
-# fmt: on
-
-
-_DIAGONAL = enter_row(Operation("Diagonal", np.diagonal, ("offset", "axis1", "axis2"), view=True))
+_DIAGONAL = enter_row(
+    Operation(
+        "Diagonal",
+        np.diagonal,
+        ("offset", "axis1", "axis2"),
+        view=True,
+        saved=("offset:offset dim1:axis1 dim2:axis2 sizes",),
+        explain=without_matrix("diagonal"),
+    )
+)
 _UNFOLD = Operation("Unfold", sliding_window_view, ("window_shape", "axis"), view=True)
-_ROLL = enter_row(Operation("Roll", np.roll, ("shift", "axis")))
+_ROLL = enter_row(
+    Operation("Roll", np.roll, ("shift", "axis"), saved=("shifts:shift* dims:axis*",))
+)
 _ROT90 = Operation("Rot90", np.rot90, ("k", "axes"))
-_REPEAT = Operation("Repeat", np.tile, ("reps",))
+_REPEAT = Operation("Repeat", np.tile, ("reps",), saved=("repeats:reps* sizes",))
 _INTERLEAVE = Operation("RepeatInterleave", np.repeat, ("repeats", "axis"))
 _INTERLEAVE_BY = Operation("RepeatInterleave", np.repeat)
-_TRIL = enter_row(Operation("Tril", np.tril, ("k",)))
-_TRIU = enter_row(Operation("Triu", np.triu, ("k",)))
+_TRIL = enter_row(Operation("Tril", np.tril, ("k",), saved=("diagonal:k",)))
+_TRIU = enter_row(Operation("Triu", np.triu, ("k",), saved=("diagonal:k",)))
 
 # --- parts ------------------------------------------------------------------------------------
 
 
+@operation(BOTH, shapes="(…, n, …) -> (…)")
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """The slice at one index of an axis."""
     if not input.array.ndim:
@@ -55,6 +58,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     return indexing.at_axis(input, axis, index)
 
 
+@operation(BOTH, shapes="(…, n, …) -> (…, length, …)")
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """The part of an axis of this length from start."""
     if not input.array.ndim:
@@ -73,6 +77,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     return indexing.at_axis(input, axis, slice(first, first + length))
 
 
+@operation(BOTH, shapes="(…, n, m) -> (…, k)")
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The diagonal of two axes, as the last axis."""
     rank = input.array.ndim
@@ -81,6 +86,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     return apply(_DIAGONAL, (input,), (offset, dim1, dim2))
 
 
+@operation(METHOD, shapes="(…, n, …) -> (…, windows, …, size)")
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """All windows of this size along an axis, so many steps apart, as the last axis."""
     axis = axis_of(dimension, input.array.ndim)
@@ -101,6 +107,7 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     return indexing.at_axis(windows, axis, slice(None, None, step))
 
 
+@operation(BOTH, shapes="(…, n, …) -> (…, size, …) for each piece")
 def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """So many pieces along an axis, of nearly equal size, or the pieces between these indices."""
     if not input.array.ndim:
@@ -124,17 +131,20 @@ def bounds_between(length: int, ends: Any) -> list[tuple[int, int | None]]:
     return list(zip([0, *ends], [*ends, None], strict=True))
 
 
+@operation(BOTH, shapes="(n, m, …) -> (n, size, …) for each piece")
 def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Pieces along the second axis."""
     dim = 1 if input.array.ndim > 1 else 0
     return _split_evenly("hsplit", input, indices_or_sections, dim, 1)
 
 
+@operation(BOTH, shapes="(n, …) -> (size, …) for each piece")
 def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Pieces along the first axis."""
     return _split_evenly("vsplit", input, indices_or_sections, 0, 2)
 
 
+@operation(BOTH, shapes="(n, m, k, …) -> (n, m, size, …) for each piece")
 def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Pieces along the third axis."""
     return _split_evenly("dsplit", input, indices_or_sections, 2, 3)
@@ -159,6 +169,7 @@ def _split_evenly(
     return tensor_split(input, indices_or_sections, dim)
 
 
+@operation(BOTH, shapes="(…, n, …) -> (…, size, …) for each piece")
 def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Pieces of these sizes along an axis."""
     return shaping.split(input, list(split_sizes), dim)
@@ -167,6 +178,7 @@ def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) ->
 # --- axes -------------------------------------------------------------------------------------
 
 
+@operation(BOTH, aliases=("moveaxis",), shapes="(…) -> (…)")
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """Axes moved to other places, the others staying in order."""
     return permute(input, *order_moved(source, destination, input.array.ndim))
@@ -193,13 +205,11 @@ def order_moved(source: Any, destination: Any, rank: int) -> tuple[int, ...]:
     return tuple(order)
 
 
-moveaxis = movedim
-
-
 def _several(dims: Any) -> tuple[int, ...]:
     return tuple(dims) if isinstance(dims, (tuple, list)) else (dims,)
 
 
+@operation(BOTH, shapes="(…, n, m) -> (…, m, n)")
 def adjoint(input: Tensor) -> Tensor:
     """The last two axes exchanged, the elements conjugated."""
     if input.array.ndim < 2:
@@ -211,6 +221,7 @@ def adjoint(input: Tensor) -> Tensor:
     return conjugate
 
 
+@operation(BOTH, shapes="(…, n m, …) -> (…, n, m, …)")
 def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """One axis as several of these lengths."""
     shape = input.array.shape
@@ -224,6 +235,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     return shaping.view(input, (*shape[:axis], *sizes, *shape[axis + 1 :]))
 
 
+@operation(FUNCTION, shapes="(…), (…), … -> (…) for each")
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """The Tensors, all of the shape that they broadcast to."""
     shape = common_shape([tensor.array.shape for tensor in tensors])
@@ -236,6 +248,7 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 # --- copies -----------------------------------------------------------------------------------
 
 
+@operation(BOTH, shapes="(…) -> (…)")
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """The elements shifted along axes, around their ends."""
     if not input.array.ndim and dims not in (None, ()):
@@ -253,6 +266,7 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     return apply(_ROLL, (input,), (sizes((shifts,)), named) if named else (shifts, None))
 
 
+@operation(BOTH, shapes="(…, n, m, …) -> (…, m, n, …)")
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     """A plane turned by so many right angles."""
     if len(dims) != 2:
@@ -266,6 +280,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     return apply(_ROT90, (input,), (k, tuple(dims)))
 
 
+@operation(BOTH, shapes="(n, m, …) -> (n, m, …)")
 def fliplr(input: Tensor) -> Tensor:
     """The second axis in the other direction."""
     if input.array.ndim < 2:
@@ -273,6 +288,7 @@ def fliplr(input: Tensor) -> Tensor:
     return shaping.flip(input, 1)
 
 
+@operation(BOTH, shapes="(n, …) -> (n, …)")
 def flipud(input: Tensor) -> Tensor:
     """The first axis in the other direction."""
     if not input.array.ndim:
@@ -280,6 +296,7 @@ def flipud(input: Tensor) -> Tensor:
     return shaping.flip(input, 0)
 
 
+@operation(METHOD, shapes="(…, n) -> (…, times n), along each axis")
 def repeat(input: Tensor, *repeats: Any) -> Tensor:
     """The whole Tensor, so many times along each axis."""
     times = sizes(repeats)
@@ -291,11 +308,13 @@ def repeat(input: Tensor, *repeats: Any) -> Tensor:
     return apply(_REPEAT, (input,), (times,))
 
 
+@operation(BOTH, shapes="(…, n) -> (…, times n), along each axis")
 def tile(input: Tensor, *dims: Any) -> Tensor:
     """The whole Tensor, so many times along the last axes."""
     return apply(_REPEAT, (input,), (sizes(dims),))
 
 
+@operation(BOTH, shapes="(…, n, …) -> (…, sum of repeats, …)")
 def repeat_interleave(
     input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
@@ -328,12 +347,14 @@ def _check_repeats(repeats: Any, length: int) -> None:
         raise RuntimeError("repeats can not be negative")
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(…, n, m) -> (…, n, m)")
 def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     """Zeros above a diagonal."""
     _check_plane(input, "tril")
     return apply(_TRIL, (input,), (diagonal,))
 
 
+@operation(BOTH | IN_PLACE | OUT, shapes="(…, n, m) -> (…, n, m)")
 def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     """Zeros below a diagonal."""
     _check_plane(input, "triu")
@@ -350,6 +371,7 @@ def _lined(input: Tensor) -> Tensor:
     return input if input.array.ndim else shaping.reshape(input, 1)
 
 
+@operation(BOTH | OUT, shapes="(n, m) -> (k), or (n) -> (n + |diagonal|, n + |diagonal|)")
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """The diagonal of a matrix, or the matrix of a diagonal."""
     if input.array.ndim == 1:
@@ -359,11 +381,13 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     return apply(_DIAGONAL, (input,), (diagonal, 0, 1)).clone()
 
 
+@operation(BOTH, shapes="(n) -> (n + |offset|, n + |offset|)")
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """The matrix that has the elements on a diagonal."""
     return diag_embed(shaping.flatten(input), offset)
 
 
+@operation(BOTH, shapes="(…, n) -> (…, n + |offset|, n + |offset|)")
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Matrices, in two axes, that have the last axis on a diagonal."""
     length = input.array.shape[-1] + abs(offset)

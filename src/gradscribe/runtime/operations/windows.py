@@ -8,19 +8,13 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.arrays import dtypes
+from gradscribe.runtime.arrays.rows import BOTH, operation
 from gradscribe.runtime.operations import common as functions
 from gradscribe.runtime.operations import complex_numbers, shaping
-from gradscribe.runtime.operations.adaptors import PUBLIC_MODULE
+from gradscribe.runtime.operations.adaptors import named
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.creation import finished
 from gradscribe.runtime.tensors.tensor import Array, Tensor, wrap
-
-# fmt: off
-__all__ = [
-    "bartlett_window", "blackman_window", "hamming_window", "hann_window", "istft", "kaiser_window",
-    "stft",
-]
-# fmt: on
 
 # --- windows ----------------------------------------------------------------------------------
 
@@ -87,10 +81,9 @@ def _window(name: str, shape: Callable[..., Array]) -> Callable[..., Tensor]:
         made = shape(place, *args, **parameters) if window_length > 1 else np.ones(window_length)
         return finished(made, dtype or dtypes.default(), device, requires_grad)
 
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = PUBLIC_MODULE
-    function.__doc__ = f"The window of this name; periodic, or symmetric. {shape.__doc__ or ''}"
-    return function
+    meaning = f"The window of this name; periodic, or symmetric. {shape.__doc__ or ''}"
+    public = operation(shapes="(window_length)", dtypes="the default one, where none is named")
+    return public(named(function, name, meaning))
 
 
 bartlett_window = _window("bartlett_window", _bartlett)
@@ -104,6 +97,7 @@ kaiser_window = _window("kaiser_window", _kaiser)
 _PAD = Operation("Pad", np.pad, ("pad_width", "mode"))
 
 
+@operation(BOTH, shapes="(…, n) -> (…, frequencies, frames)", dtypes="complex")
 def stft(
     input: Tensor,
     n_fft: int,
@@ -155,6 +149,9 @@ def _whole_window(window: Tensor | None, n_fft: int, win_length: int | None) -> 
     )
 
 
+@operation(
+    BOTH, shapes="(…, frequencies, frames) -> (…, n)", dtypes="real, or complex where asked for"
+)
 def istft(
     input: Tensor,
     n_fft: int,

@@ -13,17 +13,10 @@ from gradscribe.runtime.arrays import dtypes
 from gradscribe.runtime.arrays.data_errors import unlike_sequence, without_dtype
 from gradscribe.runtime.arrays.floating_point_errors import silent
 from gradscribe.runtime.arrays.memory_formats import arranged
+from gradscribe.runtime.arrays.rows import FUNCTION, OUT, PLACE, operation
 from gradscribe.runtime.arrays.size import sizes
 from gradscribe.runtime.graph.modes import MODES, tell_made
 from gradscribe.runtime.tensors.tensor import Array, Tensor, legacy_array, wrap
-
-# fmt: off
-__all__ = [
-    "arange", "empty", "empty_like", "empty_strided", "eye", "full", "full_like", "linspace",
-    "logspace", "ones", "ones_like", "range", "scalar_tensor", "tensor", "tril_indices",
-    "triu_indices", "zeros", "zeros_like",
-]
-# fmt: on
 
 
 @silent
@@ -62,6 +55,11 @@ def made_of_data(array: Any, dtype: Any, device: Any, requires_grad: bool) -> Te
     return finished(array, dtype, device, requires_grad)
 
 
+@operation(
+    FUNCTION,
+    shapes="that of the data",
+    dtypes="that of the data; the default one for Python's floats",
+)
 def tensor(
     data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -116,6 +114,7 @@ def _holds_numpy(data: Any) -> bool:
     return isinstance(data, (np.ndarray, np.generic, Tensor))
 
 
+@operation(FUNCTION | OUT | PLACE, shapes="(shape)", dtypes="the default one, where none is named")
 def zeros(
     *shape: Any,
     size: Any = None,
@@ -128,6 +127,7 @@ def zeros(
     return finished(array, None, device, requires_grad)
 
 
+@operation(FUNCTION | OUT | PLACE, shapes="(shape)", dtypes="the default one, where none is named")
 def ones(
     *shape: Any,
     size: Any = None,
@@ -140,6 +140,7 @@ def ones(
     return finished(array, None, device, requires_grad)
 
 
+@operation(FUNCTION | OUT | PLACE, shapes="(shape)", dtypes="the default one, where none is named")
 def empty(
     *shape: Any,
     size: Any = None,
@@ -155,6 +156,7 @@ def empty(
     return finished(array, None, device, requires_grad)
 
 
+@operation(FUNCTION, shapes="(size)")
 def empty_strided(
     size: Any,
     stride: Any,
@@ -173,6 +175,7 @@ def empty_strided(
     return finished(array, None, device, requires_grad)
 
 
+@operation(FUNCTION | OUT | PLACE, shapes="(size)", dtypes="that of the value, where none is named")
 @silent
 def full(
     size: Any,
@@ -189,6 +192,11 @@ def full(
     return made_of_data(array, dtype, device, requires_grad)
 
 
+@operation(
+    FUNCTION | OUT | PLACE,
+    shapes="(n, m), m being n where it is not said",
+    dtypes="the default one, where none is named",
+)
 def eye(
     n: int,
     m: int | None = None,
@@ -204,6 +212,12 @@ def eye(
     return finished(np.eye(n, m, dtype=_floating(dtype)), None, device, requires_grad)
 
 
+@operation(
+    FUNCTION | OUT | PLACE,
+    shapes="(ceil((end - start) / step))",
+    dtypes="int64 for integers, else the default one, where none is named",
+    fills=True,
+)
 @silent
 def arange(
     *bounds: Any,
@@ -219,6 +233,8 @@ def arange(
         bounds = (*(bounds or (start,)), end, step)
     elif step != 1:
         bounds = (*((0, *bounds) if len(bounds) == 1 else bounds), step)
+    if not bounds:
+        raise TypeError("arange() missing the argument 'end'")
     first, last, each = (*((0, *bounds) if len(bounds) == 1 else bounds), 1)[:3]
     if each == 0:
         raise RuntimeError("step must be nonzero")
@@ -230,6 +246,12 @@ def arange(
     return made_of_data(array, dtype, device, requires_grad)
 
 
+@operation(
+    FUNCTION | OUT | PLACE,
+    shapes="(floor((end - start) / step) + 1)",
+    dtypes="the default one, where none is named",
+    fills=True,
+)
 def range(
     start: Any = 0,
     end: Any = None,
@@ -247,6 +269,12 @@ def range(
     return finished(values, dtype or dtypes.default(), device, requires_grad)
 
 
+@operation(
+    FUNCTION | OUT | PLACE,
+    shapes="(steps)",
+    dtypes="the default one, where none is named",
+    fills=True,
+)
 @silent
 def linspace(
     start: Any,
@@ -269,6 +297,12 @@ def _check_steps(steps: int) -> None:
         raise RuntimeError("number of steps must be non-negative")
 
 
+@operation(
+    FUNCTION | OUT | PLACE,
+    shapes="(steps)",
+    dtypes="the default one, where none is named",
+    fills=True,
+)
 @silent
 def logspace(
     start: Any,
@@ -287,6 +321,7 @@ def logspace(
     return finished(array, None, device, requires_grad)
 
 
+@operation(FUNCTION | PLACE, shapes="()", dtypes="the default one, where none is named")
 @silent
 def scalar_tensor(
     s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
@@ -295,16 +330,19 @@ def scalar_tensor(
     return finished(np.array(s, _floating(dtype)), None, device, requires_grad)
 
 
+@operation(FUNCTION, shapes="(2, k)", dtypes="int64")
 def tril_indices(row: int, col: int, offset: int = 0) -> Tensor:
     """The rows and columns of the elements below a diagonal."""
     return finished(np.stack(np.tril_indices(row, offset, col)))
 
 
+@operation(FUNCTION, shapes="(2, k)", dtypes="int64")
 def triu_indices(row: int, col: int, offset: int = 0) -> Tensor:
     """The rows and columns of the elements above a diagonal."""
     return finished(np.stack(np.triu_indices(row, offset, col)))
 
 
+@operation(FUNCTION | PLACE, shapes="(…) -> (…)")
 def zeros_like(
     input: Tensor,
     *,
@@ -319,6 +357,7 @@ def zeros_like(
     )
 
 
+@operation(FUNCTION | PLACE, shapes="(…) -> (…)")
 def ones_like(
     input: Tensor,
     *,
@@ -333,6 +372,7 @@ def ones_like(
     )
 
 
+@operation(FUNCTION | PLACE, shapes="(…) -> (…)")
 def empty_like(
     input: Tensor,
     *,
@@ -347,6 +387,7 @@ def empty_like(
     )
 
 
+@operation(FUNCTION | PLACE, shapes="(…) -> (…)")
 def full_like(
     input: Tensor,
     fill_value: Any,

@@ -14,6 +14,7 @@ import numpy as np
 
 from gradscribe.ir.probing import plain_number
 from gradscribe.runtime.arrays import dtypes
+from gradscribe.runtime.arrays.rows import FUNCTION, operation
 from gradscribe.runtime.graph.modes import MODES
 from gradscribe.runtime.tensors.tensor import Array, Tensor, wrap
 
@@ -204,23 +205,19 @@ def averageable(operand: Any) -> Any:
     )
 
 
-# fmt: off
-__all__ = [
-    "can_cast", "promote_types", "result_type",
-]
-# fmt: on
-
-
+@operation(FUNCTION, shapes="any")
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.PublicDtype:
     """The dtype of a result of two operands: Tensors or numbers."""
     return dtypes.PublicDtype(result_dtype(tensor1, tensor2))
 
 
+@operation(FUNCTION, shapes="none")
 def promote_types(type1: Any, type2: Any) -> dtypes.PublicDtype:
     """The dtype of a result of Tensors of these two."""
     return dtypes.PublicDtype(promote(dtypes.to_dtype(type1), dtypes.to_dtype(type2)))
 
 
+@operation(FUNCTION, shapes="none")
 def can_cast(from_: Any, to: Any) -> bool:
     """Whether a conversion stays within the category, or goes to a higher one."""
     source, target = dtypes.to_dtype(from_), dtypes.to_dtype(to)

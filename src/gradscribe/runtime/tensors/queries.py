@@ -8,17 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.runtime.arrays.rows import BOTH, FUNCTION, GS, operation
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
-# fmt: off
-__all__ = [
-    "allclose", "array_equal", "equal", "is_complex", "is_conj", "is_distributed",
-    "is_floating_point", "is_neg", "is_nonzero", "is_same_size", "is_signed", "is_tensor",
-    "isclose", "numel", "resolve_conj", "resolve_neg", "typename", "unravel_index",
-]
-# fmt: on
 
-
+@operation(BOTH, shapes="(…), (…) -> bool")
 def allclose(
     input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> bool:
@@ -26,6 +20,7 @@ def allclose(
     return np.allclose(_array(input), _array(other), rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 
+@operation(BOTH, shapes="(…), (…) -> (…)", dtypes="bool")
 def isclose(
     input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Tensor:
@@ -35,59 +30,70 @@ def isclose(
     return wrap(np.asarray(close))
 
 
+@operation(BOTH, shapes="(…), (…) -> bool")
 def equal(input: Any, other: Any) -> bool:
     """Whether two Tensors have the same shape and elements."""
     return np.array_equal(_array(input), _array(other))
 
 
-array_equal = equal
+GS.also("array_equal", equal, FUNCTION)
 
 
+@operation(BOTH, shapes="(…) -> int")
 def numel(input: Tensor) -> int:
     """The number of elements."""
     return input.array.size
 
 
+@operation(BOTH, shapes="(…) -> bool")
 def is_floating_point(input: Tensor) -> bool:
     """Whether the elements are real floating numbers."""
     return input.array.dtype.kind == "f"
 
 
+@operation(BOTH, shapes="(…) -> bool")
 def is_complex(input: Tensor) -> bool:
     """Whether the elements are complex."""
     return input.array.dtype.kind == "c"
 
 
+@operation(BOTH, shapes="(…) -> bool")
 def is_signed(input: Tensor) -> bool:
     """Whether the elements may be negative."""
     return input.array.dtype.kind in "ifc"
 
 
+@operation(BOTH, shapes="(…) -> bool")
 def is_conj(input: Tensor) -> bool:
     """False: conjugates are computed, not marked."""
     return False
 
 
+@operation(BOTH, shapes="(…) -> bool")
 def is_neg(input: Tensor) -> bool:
     """False: negatives are computed, not marked."""
     return False
 
 
+@operation(BOTH, shapes="(…) -> bool")
 def is_distributed(input: Tensor) -> bool:
     """False."""
     return False
 
 
+@operation(BOTH, shapes="(…) -> (…)")
 def resolve_conj(input: Tensor) -> Tensor:
     """The Tensor, which is never marked as a conjugate."""
     return input
 
 
+@operation(BOTH, shapes="(…) -> (…)")
 def resolve_neg(input: Tensor) -> Tensor:
     """The Tensor, which is never marked as a negative."""
     return input
 
 
+@operation(FUNCTION, shapes="any")
 def typename(object: Any) -> str:
     """The name of a type, as in `torch.DoubleTensor`."""
     if isinstance(object, Tensor):
@@ -96,6 +102,7 @@ def typename(object: Any) -> str:
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
 
 
+@operation(FUNCTION, shapes="(…) -> (…) for each axis", dtypes="int64")
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """Positions in the flat array as an index for each axis; those outside of it wrap around."""
     if indices.array.dtype.kind not in "iu":
@@ -115,16 +122,19 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     return tuple(wrap(np.asarray(indices.array // step % length)) for step, length in pairs)
 
 
+@operation(BOTH, shapes="one element -> bool")
 def is_nonzero(input: Tensor) -> bool:
     """Whether the only element is not zero."""
     return bool(input)
 
 
+@operation(BOTH, shapes="(…), (…) -> bool")
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether two Tensors have the same shape."""
     return bool(input.array.shape == other.array.shape)
 
 
+@operation(FUNCTION, shapes="any -> bool")
 def is_tensor(object: Any) -> bool:
     """Whether this is a Tensor."""
     return isinstance(object, Tensor)

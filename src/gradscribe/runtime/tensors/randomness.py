@@ -10,17 +10,10 @@ import numpy as np
 from gradscribe.runtime.arrays import dtypes
 from gradscribe.runtime.arrays.explaining import common_shape
 from gradscribe.runtime.arrays.floating_point_errors import silent
+from gradscribe.runtime.arrays.rows import FUNCTION, OUT, PLACE, operation
 from gradscribe.runtime.arrays.size import sizes
 from gradscribe.runtime.tensors.creation import finished
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
-
-# fmt: off
-__all__ = [
-    "Generator", "bernoulli", "binomial", "default_generator", "get_rng_state", "initial_seed",
-    "manual_seed", "multinomial", "normal", "poisson", "rand", "rand_like", "randint",
-    "randint_like", "randn", "randn_like", "randperm", "seed", "set_rng_state",
-]
-# fmt: on
 
 
 class Generator:
@@ -70,31 +63,37 @@ class Generator:
 default_generator = Generator()
 
 
+@operation(FUNCTION, shapes="none")
 def manual_seed(seed: int) -> Generator:
     """Make all random numbers from here on reproducible."""
     return default_generator.manual_seed(seed)
 
 
+@operation(FUNCTION, shapes="none")
 def seed() -> int:
     """Start from a seed that nobody can foretell, and return it."""
     return default_generator.seed()
 
 
+@operation(FUNCTION, shapes="none")
 def initial_seed() -> int:
     """The seed that was given last."""
     return default_generator.initial_seed()
 
 
+@operation(FUNCTION, shapes="(bytes)", dtypes="uint8")
 def get_rng_state() -> Tensor:
     """What `set_rng_state` starts again from, as bytes."""
     return default_generator.get_state()
 
 
+@operation(FUNCTION, shapes="(bytes)")
 def set_rng_state(new_state: Tensor) -> None:
     """Go on as from a state that `get_rng_state` gave."""
     default_generator.set_state(new_state)
 
 
+@operation(FUNCTION | OUT | PLACE, shapes="(shape)", dtypes="the default one, where none is named")
 def rand(
     *shape: Any,
     size: Any = None,
@@ -108,6 +107,7 @@ def rand(
     return finished(values, dtype or dtypes.default(), device, requires_grad)
 
 
+@operation(FUNCTION | OUT | PLACE, shapes="(shape)", dtypes="the default one, where none is named")
 def randn(
     *shape: Any,
     size: Any = None,
@@ -121,6 +121,7 @@ def randn(
     return finished(values, dtype or dtypes.default(), device, requires_grad)
 
 
+@operation(FUNCTION | OUT | PLACE, shapes="(size)", dtypes="int64, where none is named")
 def randint(
     low: int = 0,
     high: Any = None,
@@ -141,6 +142,7 @@ def randint(
     return finished(values, dtype or dtypes.int64, device, requires_grad)
 
 
+@operation(FUNCTION | OUT | PLACE, shapes="(n)", dtypes="int64, where none is named")
 def randperm(
     n: int,
     *,
@@ -156,6 +158,7 @@ def randperm(
     return finished(order, dtype or dtypes.int64, device, requires_grad)
 
 
+@operation(FUNCTION | OUT | PLACE, shapes="(…), (…) -> (…), or (size)")
 def normal(
     mean: Any = 0.0,
     std: Any = 1.0,
@@ -180,6 +183,7 @@ def normal(
     return finished(means + deviations * noise, dtype or given, device, requires_grad)
 
 
+@operation(FUNCTION | PLACE, shapes="(…) -> (…)")
 def rand_like(
     input: Tensor,
     *,
@@ -199,6 +203,7 @@ def rand_like(
     )
 
 
+@operation(FUNCTION | PLACE, shapes="(…) -> (…)")
 def randn_like(
     input: Tensor,
     *,
@@ -218,6 +223,7 @@ def randn_like(
     )
 
 
+@operation(FUNCTION | PLACE, shapes="(…) -> (…)")
 def randint_like(
     input: Tensor,
     low: int,
@@ -237,6 +243,7 @@ def randint_like(
     return randint(low, high, size, dtype=dtype, requires_grad=requires_grad, generator=generator)
 
 
+@operation(FUNCTION | OUT, shapes="(…) -> (…)")
 def bernoulli(
     input: Tensor,
     p: float | None = None,
@@ -258,6 +265,7 @@ def check_chance(p: Any) -> None:
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
 
 
+@operation(FUNCTION, shapes="(…) -> (…)")
 def poisson(input: Tensor, generator: Generator | np.random.Generator | None = None) -> Tensor:
     """Of Poisson distributions with these rates."""
     if np.any(input.array < 0):
@@ -265,6 +273,7 @@ def poisson(input: Tensor, generator: Generator | np.random.Generator | None = N
     return finished(source(generator).poisson(input.array), input.dtype)
 
 
+@operation(FUNCTION, shapes="(…), (…) -> (…)")
 def binomial(
     count: Tensor, prob: Tensor, generator: Generator | np.random.Generator | None = None
 ) -> Tensor:
@@ -273,6 +282,11 @@ def binomial(
     return finished(drawn, count.dtype)
 
 
+@operation(
+    FUNCTION | OUT,
+    shapes="(n) -> (num_samples), or (rows, n) -> (rows, num_samples)",
+    dtypes="int64",
+)
 @silent
 def multinomial(
     input: Tensor,

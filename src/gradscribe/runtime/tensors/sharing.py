@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.arrays import dtypes
+from gradscribe.runtime.arrays.rows import FUNCTION, operation
 from gradscribe.runtime.tensors.creation import _array_of, finished, taken, tensor
 from gradscribe.runtime.tensors.tensor import Array, Tensor
 
-__all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer"]
 
-
+@operation(FUNCTION, shapes="that of the data")
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """A Tensor of the data, which shares memory with an array, and is a Tensor itself if it can."""
     if isinstance(data, Tensor):
@@ -25,6 +25,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     return tensor(data, dtype=dtype, device=device)
 
 
+@operation(FUNCTION, shapes="that of the data")
 def asarray(
     obj: Any,
     *,
@@ -74,6 +75,7 @@ def _sharing(obj: Any, dtype: Any) -> Tensor | None:
     return frombuffer(obj, dtype=dtypes.default() if dtype is None else dtype)
 
 
+@operation(FUNCTION, shapes="(…) -> (…)")
 def from_numpy(array: Array) -> Tensor:
     """A Tensor that shares memory with an array."""
     if not isinstance(array, np.ndarray):
@@ -81,6 +83,7 @@ def from_numpy(array: Array) -> Tensor:
     return taken(array)
 
 
+@operation(FUNCTION, shapes="(count)")
 def frombuffer(
     buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
 ) -> Tensor:
@@ -138,6 +141,7 @@ class _Writable:
         self._array = array
 
 
+@operation(FUNCTION, shapes="(…) -> (…)")
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A Tensor that shares memory with an array of another library, or with a capsule of one.
 

@@ -126,7 +126,7 @@ class View:
 
     def _taken_again(self, view: Any) -> tuple[Any, int]:
         """The new place in the graph of a view whose base has changed."""
-        has_parts = any(step.operation.name in _OF_PARTS for step in self.steps)
+        has_parts = any(step.operation.of_parts for step in self.steps)
         if not has_parts or not self.base._needs_grad:
             return self.base._region(self.steps, view.array), 0
         again = take(self.base, self.steps)
@@ -154,9 +154,6 @@ class View:
             return f"{output} is a view of a view which was created in {mode} and {changed}"
         return f"A view was created in {mode} and {changed}"
 
-
-_OF_PARTS = frozenset({"Real", "Imag", "ViewAsReal", "ViewAsComplex"})
-"""View operations that change the dtype."""
 
 NO_GRAD, INFERENCE, CUSTOM, MULTIPLE = "no_grad", "inference", "custom", "multiple"
 _MODE_NAMES = {NO_GRAD: "no_grad mode", INFERENCE: "inference mode"}

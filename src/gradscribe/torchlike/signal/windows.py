@@ -8,16 +8,13 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.arrays import dtypes
+from gradscribe.runtime.arrays.rows import Table
+from gradscribe.runtime.operations.spellings import publish
 from gradscribe.runtime.operations.windows import SHAPES
 from gradscribe.runtime.tensors.creation import finished
 from gradscribe.runtime.tensors.tensor import Tensor
 
-# fmt: off
-__all__ = [
-    "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine",
-    "general_hamming", "hamming", "hann", "kaiser", "nuttall",
-]
-# fmt: on
+WINDOWS = Table("torchlike.signal.windows")
 
 
 def _places(name: str, M: int, sym: bool) -> Any:
@@ -43,6 +40,7 @@ def _of_cosines(place: Any, weights: Sequence[float]) -> Any:
     return total
 
 
+@WINDOWS.operation(shapes="(M)")
 def bartlett(
     M: int,
     *,
@@ -57,6 +55,7 @@ def bartlett(
     return _finished(SHAPES["bartlett"](place), dtype, device, requires_grad)
 
 
+@WINDOWS.operation(shapes="(M)")
 def blackman(
     M: int,
     *,
@@ -71,6 +70,7 @@ def blackman(
     return _finished(SHAPES["blackman"](place), dtype, device, requires_grad)
 
 
+@WINDOWS.operation(shapes="(M)")
 def hamming(
     M: int,
     *,
@@ -86,6 +86,7 @@ def hamming(
     return _finished(SHAPES["hamming"](place, alpha, 1 - alpha), dtype, device, requires_grad)
 
 
+@WINDOWS.operation(shapes="(M)")
 def hann(
     M: int,
     *,
@@ -100,6 +101,7 @@ def hann(
     return _finished(SHAPES["hann"](place), dtype, device, requires_grad)
 
 
+@WINDOWS.operation(shapes="(M)")
 def kaiser(
     M: int,
     *,
@@ -117,6 +119,7 @@ def kaiser(
     return _finished(SHAPES["kaiser"](place, beta), dtype, device, requires_grad)
 
 
+@WINDOWS.operation(shapes="(M)")
 def general_hamming(
     M: int,
     *,
@@ -132,6 +135,7 @@ def general_hamming(
     return _finished(SHAPES["hamming"](place, alpha, 1 - alpha), dtype, device, requires_grad)
 
 
+@WINDOWS.operation(shapes="(M)")
 def nuttall(
     M: int,
     *,
@@ -151,6 +155,7 @@ def nuttall(
     )
 
 
+@WINDOWS.operation(shapes="(M)")
 def general_cosine(
     M: int,
     *,
@@ -168,6 +173,7 @@ def general_cosine(
     return _finished(_of_cosines(place, a), dtype, device, requires_grad)
 
 
+@WINDOWS.operation(shapes="(M)")
 def cosine(
     M: int,
     *,
@@ -183,6 +189,7 @@ def cosine(
     return _finished(window, dtype, device, requires_grad)
 
 
+@WINDOWS.operation(shapes="(M)")
 def gaussian(
     M: int,
     *,
@@ -201,6 +208,7 @@ def gaussian(
     return _finished(np.exp(-((distance / std) ** 2) / 2), dtype, device, requires_grad)
 
 
+@WINDOWS.operation(shapes="(M)")
 def exponential(
     M: int,
     *,
@@ -221,3 +229,6 @@ def exponential(
     middle = (M - 1 if sym else M) / 2 if center is None else center
     window = np.exp(-np.abs(np.arange(M) - middle) / tau)
     return _finished(window, dtype, device, requires_grad)
+
+
+__all__ = publish(WINDOWS, globals())

@@ -10,7 +10,7 @@ import numpy as np
 from gradscribe.runtime.arrays import composites
 from gradscribe.runtime.operations import activations as functions_beside
 from gradscribe.runtime.operations import common as functions
-from gradscribe.runtime.operations import inplace, special
+from gradscribe.runtime.operations import elementwise, inplace, reductions, special
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.randomness import Generator, source
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
@@ -30,21 +30,23 @@ _HARDTANH = Operation("Hardtanh", formulas.between, ("low", "high"))
 _ELU = Operation("Elu", formulas.elu, ("alpha",))
 _GELU = Operation("Gelu", formulas.gelu_of_tanh)
 _GLU = Operation("Glu", formulas.glu, ("axis",))
-_HARDSIGMOID = Operation("Hardsigmoid", formulas.hardsigmoid)
-_HARDSWISH = Operation("Hardswish", formulas.hardswish)
+_HARDSIGMOID = Operation("Hardsigmoid", formulas.hardsigmoid, saved=("self=0",))
+_HARDSWISH = Operation("Hardswish", formulas.hardswish, saved=("self=0",))
 _LEAKY_RELU = Operation("LeakyRelu", composites.sloped, ("slope",))
-_MISH = Operation("Mish", formulas.mish)
-_SILU = Operation("Silu", formulas.silu)
+_MISH = Operation("Mish", formulas.mish, saved=("self=0",))
+_SILU = Operation("Silu", formulas.silu, saved=("self=0",))
 _SOFTPLUS = Operation("Softplus", formulas.softplus, ("beta", "threshold"))
 _SOFTSHRINK = Operation("Softshrink", formulas.softshrink, ("lambd",))
 _SOFTSIGN = Operation("Softsign", formulas.softsign)
 _TANHSHRINK = Operation("Tanhshrink", formulas.tanhshrink)
 
 hardshrink = functions_beside.hardshrink
-logsigmoid = functions.logsigmoid
+logsigmoid = elementwise.logsigmoid
 prelu = functions_beside.prelu
-sigmoid = functions.sigmoid
-tanh = functions.tanh
+sigmoid = elementwise.sigmoid
+tanh = elementwise.tanh
+
+special.by_scipy("gelu", "Gelu")
 
 
 def _given(function: Callable[..., Tensor], input: Tensor, inplace_: bool, *args: Any) -> Tensor:
@@ -84,7 +86,7 @@ def _silu(input: Tensor) -> Tensor:
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """max(x, 0)."""
-    return _given(functions.relu, input, inplace)
+    return _given(elementwise.relu, input, inplace)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
@@ -164,7 +166,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
         return apply(_GELU, (input,))
     if approximate != "none":
         raise RuntimeError("approximate argument must be either none or tanh.")
-    return apply(special._row("gelu", "Gelu"), (input,))
+    return apply(special.row_of("gelu"), (input,))
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
@@ -211,14 +213,14 @@ def softmax(
 ) -> Tensor:
     """exp(x) / sum(exp(x)) along an axis."""
     axis = _default_axis(len(input.shape)) if dim is None else dim
-    return functions.softmax(input, axis, dtype=dtype)
+    return reductions.softmax(input, axis, dtype=dtype)
 
 
 def softmin(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Tensor:
     """`softmax` of -x."""
-    return softmax(functions.neg(input), dim, dtype=dtype)
+    return softmax(elementwise.neg(input), dim, dtype=dtype)
 
 
 def log_softmax(
@@ -226,7 +228,7 @@ def log_softmax(
 ) -> Tensor:
     """log(softmax(x)) along an axis."""
     axis = _default_axis(len(input.shape)) if dim is None else dim
-    return functions.log_softmax(input, axis, dtype=dtype)
+    return reductions.log_softmax(input, axis, dtype=dtype)
 
 
 def gumbel_softmax(
@@ -241,13 +243,13 @@ def gumbel_softmax(
     """A random point near a corner of the simplex (Jang et al., 2016); hard: the corner itself,
     with the derivative of the point."""
     noise = source(generator).gumbel(size=logits.array.shape)
-    shifted = functions.add(logits, wrap(np.asarray(noise, logits.array.dtype)))
-    soft = functions.softmax(functions.div(shifted, tau), dim)
+    shifted = elementwise.add(logits, wrap(np.asarray(noise, logits.array.dtype)))
+    soft = reductions.softmax(functions.div(shifted, tau), dim)
     if not hard:
         return soft
     whole = soft.detach()
-    corner = functions.eq(whole, functions.amax(whole, dim, True)).to(whole.dtype)
-    return functions.add(functions.sub(corner, whole), soft)
+    corner = elementwise.eq(whole, reductions.amax(whole, dim, True)).to(whole.dtype)
+    return elementwise.add(elementwise.sub(corner, whole), soft)
 
 
 def relu_(input: Tensor) -> Tensor:

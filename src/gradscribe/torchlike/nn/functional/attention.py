@@ -26,7 +26,7 @@ __all__ = [
 
 _LINEAR = Operation("Linear", formulas.linear)
 _BILINEAR = Operation("Trilinear", formulas.bilinear)
-_WEIGHTS = Operation("Softmax", formulas.attention_weights, ("scale",))
+_WEIGHTS = Operation("Softmax", formulas.attention_weights, ("scale",), saved=("dim:axis result",))
 _ROWS = Operation("Embedding", formulas.taken_rows, ("padding", "by_frequency"))
 
 cosine_similarity = calculus.cosine_similarity

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gradscribe.runtime.operations import common as functions
+from gradscribe.runtime.operations import elementwise
 from gradscribe.runtime.operations import inplace as changes
 from gradscribe.runtime.tensors.randomness import Generator, source
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
@@ -39,8 +39,8 @@ def _kept(input: Tensor, p: float, rank: int, generator: Source | None) -> Any:
 
 def _times(input: Tensor, factor: Any, inplace: bool) -> Tensor:
     if inplace:
-        return changes.update(input, functions.mul, wrap(factor))
-    return functions.mul(input, wrap(factor))
+        return changes.update(input, elementwise.mul, wrap(factor))
+    return elementwise.mul(input, wrap(factor))
 
 
 def _dropped(
@@ -112,8 +112,8 @@ def _alpha(input: Tensor, kept: Any, p: float, inplace: bool) -> Tensor:
     shift = shift + np.asarray(-scale * p * _LEAST, kept.dtype)
     scaled = _times(input, kept * np.asarray(scale, kept.dtype), inplace)
     if inplace:
-        return changes.update(scaled, functions.add, wrap(shift))
-    return functions.add(scaled, wrap(shift))
+        return changes.update(scaled, elementwise.add, wrap(shift))
+    return elementwise.add(scaled, wrap(shift))
 
 
 def alpha_dropout(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.operations import common as functions
-from gradscribe.runtime.operations import shaping
+from gradscribe.runtime.operations import elementwise, reductions, shaping
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors import queries
 from gradscribe.runtime.tensors.promotion import alike
@@ -74,10 +74,10 @@ def _of_two(
         return apply(row, operands, (reduction, *static))
     if weight.shape != input.shape:
         raise ValueError("Weights and input must have the same size.")
-    losses = functions.mul(apply(row, operands, ("none", *static)), weight)
+    losses = elementwise.mul(apply(row, operands, ("none", *static)), weight)
     if reduction == "mean":
-        return functions.div(functions.sum(losses), functions.sum(weight))
-    return functions.sum(losses) if reduction == "sum" else losses
+        return functions.div(reductions.sum(losses), reductions.sum(weight))
+    return reductions.sum(losses) if reduction == "sum" else losses
 
 
 def mse_loss(
@@ -162,17 +162,17 @@ def gaussian_nll_loss(
     if not isinstance(var, Tensor):
         if var < 0:
             raise ValueError("var has negative entry/entries")
-        var = functions.add(functions.mul(input.detach(), 0), var)
+        var = elementwise.add(elementwise.mul(input.detach(), 0), var)
     if len(var.shape) == len(input.shape) - 1 and var.shape == input.shape[:-1]:
         var = shaping.unsqueeze(var, -1)
     if len(var.shape) != len(input.shape) or any(
         length not in (1, whole) for length, whole in zip(var.shape, input.shape, strict=True)
     ):
         raise ValueError("var is of incorrect size")
-    if bool(functions.any(functions.lt(var.detach(), 0))):
+    if bool(reductions.any(elementwise.lt(var.detach(), 0))):
         raise ValueError("var has negative entry/entries")
     given = var.detach()
-    raised = functions.add(var, functions.sub(functions.clamp(given, min=eps), given))
+    raised = elementwise.add(var, elementwise.sub(functions.clamp(given, min=eps), given))
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")
     operands = alike((input, target, raised))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gradscribe.runtime.operations import calculus, shaping
+from gradscribe.runtime.operations import calculus, elementwise, reductions, shaping
 from gradscribe.runtime.operations import common as functions
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors import creation
@@ -88,10 +88,10 @@ def cosine_embedding_loss(
 ) -> Tensor:
     """1 - cosine where the target is 1, how much it is above the margin where it is -1."""
     reduction = reduction_of(size_average, reduce, reduction)
-    products_ = functions.sum(functions.mul(input1, input2), -1)
-    first = functions.add(functions.sum(functions.square(input1), -1), 1e-12)
-    second = functions.add(functions.sum(functions.square(input2), -1), 1e-12)
-    cosine = functions.div(products_, functions.sqrt(functions.mul(first, second)))
+    products_ = reductions.sum(elementwise.mul(input1, input2), -1)
+    first = elementwise.add(reductions.sum(elementwise.square(input1), -1), 1e-12)
+    second = elementwise.add(reductions.sum(elementwise.square(input2), -1), 1e-12)
+    cosine = functions.div(products_, elementwise.sqrt(elementwise.mul(first, second)))
     return apply(_COSINE, alike((cosine, target)), (reduction, margin))
 
 
@@ -150,7 +150,7 @@ def triplet_margin_with_distance_loss(
     distance = calculus.pairwise_distance if distance_function is None else distance_function
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
-        far = functions.minimum(far, distance(positive, negative))
+        far = elementwise.minimum(far, distance(positive, negative))
     return apply(_TRIPLET, (near, far), (reduction_of(None, None, reduction), margin))
 
 
@@ -212,7 +212,7 @@ def multilabel_margin_loss(
         raise RuntimeError(
             f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
         )
-    counted = functions.eq(functions.cumsum(functions.lt(classes, 0), 1), 0)
+    counted = elementwise.eq(reductions.cumsum(elementwise.lt(classes, 0), 1), 0)
     places = functions.where(counted, classes, 0)
     is_target = creation.zeros_like(rows.detach()).scatter_add(1, places, counted.to(rows.dtype))
     losses = apply(_MULTILABEL_MARGIN, (rows, classes, is_target), (reduction,))

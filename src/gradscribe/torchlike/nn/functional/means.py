@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.operations import common as functions
-from gradscribe.runtime.operations import shaping
+from gradscribe.runtime.operations import elementwise, reductions, shaping
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 from gradscribe.torchlike.nn.formulas import padding as margins
@@ -139,7 +139,7 @@ def part_means(input: Tensor, rank: int, output_size: Any) -> Tensor:
     space = tuple(batch.shape[2:])
     counts = adaptive_counts(output_size, deep(space), rank)[3 - rank :]
     if all(count == 1 for count in counts):
-        return like(functions.mean(batch, tuple(range(2, rank + 2)), True), input, rank)
+        return like(reductions.mean(batch, tuple(range(2, rank + 2)), True), input, rank)
     dtype = batch.array.dtype
     matrices = tuple(
         wrap(resampling.part_means(n, count).astype(dtype))
@@ -166,12 +166,12 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 def _norms(
     input: Tensor, rank: int, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool
 ) -> Tensor:
-    powers = functions.pow(input, norm_type)
+    powers = elementwise.pow(input, norm_type)
     means = _avg_pooled(powers, rank, kernel_size, stride, 0, ceil_mode, True, None)
     kernel = triple(kernel_size, rank, 1)
-    size = functions.mul(functions.sign(means), functions.relu(functions.abs(means)))
-    whole = functions.mul(size, kernel[0] * kernel[1] * kernel[2])
-    return functions.pow(whole, 1.0 / norm_type)
+    size = elementwise.mul(elementwise.sign(means), elementwise.relu(elementwise.abs(means)))
+    whole = elementwise.mul(size, kernel[0] * kernel[1] * kernel[2])
+    return elementwise.pow(whole, 1.0 / norm_type)
 
 
 def lp_pool1d(

@@ -10,7 +10,7 @@ from gradscribe.runtime.arrays import dtypes
 from gradscribe.runtime.arrays.size import sizes
 from gradscribe.runtime.graph import grad_mode
 from gradscribe.runtime.operations import common as functions
-from gradscribe.runtime.operations import inplace, shaping
+from gradscribe.runtime.operations import elementwise, inplace, reductions, shaping
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.torchlike.nn.formulas import normalization as formulas
@@ -116,8 +116,8 @@ def _moved(running: Tensor | None, found: Tensor, momentum: float) -> None:
     """Move a running average towards what was found."""
     if running is not None:
         with grad_mode.no_grad():
-            old = functions.mul(running, 1 - momentum)
-            inplace.assign(running, functions.add(old, functions.mul(found, momentum)))
+            old = elementwise.mul(running, 1 - momentum)
+            inplace.assign(running, elementwise.add(old, elementwise.mul(found, momentum)))
 
 
 def batch_norm(
@@ -152,8 +152,8 @@ def batch_norm(
         )
     if running_mean is not None or running_var is not None:
         plain = input.detach()
-        _moved(running_mean, functions.mean(plain, axes), momentum)
-        _moved(running_var, functions.var(plain, axes), momentum)
+        _moved(running_mean, reductions.mean(plain, axes), momentum)
+        _moved(running_var, reductions.var(plain, axes), momentum)
     static = (axes, eps, shape, weight is not None)
     return apply(_BATCH_NORM, (input, *parameters), static)
 
@@ -179,8 +179,8 @@ def instance_norm(
         )
     if running_mean is not None or running_var is not None:
         plain = input.detach()
-        _moved(running_mean, functions.mean(plain, (0, *axes)), momentum)
-        _moved(running_var, functions.mean(functions.var(plain, axes), 0), momentum)
+        _moved(running_mean, reductions.mean(plain, (0, *axes)), momentum)
+        _moved(running_var, reductions.mean(reductions.var(plain, axes), 0), momentum)
     static = (axes, eps, (-1, *(1,) * (rank - 2)), weight is not None)
     return apply(_BATCH_NORM, (input, *_parameters(weight, bias)), static)
 
@@ -208,12 +208,12 @@ def local_response_norm(
             f"Expected 3D or higher dimensionality                          input (got {rank} "
             "dimensions)"
         )
-    squares = functions.square(input)
+    squares = elementwise.square(input)
     before, after = size // 2, (size - 1) // 2
     whole = padding.pad(squares, (0, 0) * (rank - 2) + (before, after))
     channels = input.shape[1]
     total = whole[:, :channels]
     for shift in range(1, size):
-        total = functions.add(total, whole[:, shift : shift + channels])
-    scale = functions.add(functions.mul(functions.div(total, size), alpha), k)
-    return functions.div(input, functions.pow(scale, beta))
+        total = elementwise.add(total, whole[:, shift : shift + channels])
+    scale = elementwise.add(elementwise.mul(functions.div(total, size), alpha), k)
+    return functions.div(input, elementwise.pow(scale, beta))

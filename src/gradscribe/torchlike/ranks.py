@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.runtime.arrays.rows import FUNCTION, OUT
 from gradscribe.runtime.operations import factorizations, shaping
-from gradscribe.runtime.operations.spellings import taking_out
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
+from gradscribe.torchlike.norms import LINALG
 
 _numpy: Any = np.linalg  # takes Tensors, too
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n, m) -> (…, m, n)")
 def pinv(
     A: Tensor,
     rcond: Any = None,
@@ -50,7 +51,7 @@ def _plain(value: Any) -> Any:
     return value.array if isinstance(value, Tensor) else value
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n, m) -> (…)")
 def matrix_rank(
     A: Tensor,
     tol: Any = None,

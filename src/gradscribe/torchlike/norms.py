@@ -7,22 +7,24 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.arrays import dtypes
+from gradscribe.runtime.arrays.rows import FUNCTION, OUT, Table
 from gradscribe.runtime.operations import common as functions
-from gradscribe.runtime.operations.spellings import taking_out
+from gradscribe.runtime.operations import elementwise, reductions
 from gradscribe.runtime.tensors.tensor import Tensor
 
+LINALG = Table("torchlike.linalg")
 _numpy: Any = np.linalg  # takes Tensors, too
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…) -> (), or (…) without the axes named")
 def vector_norm(
     x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
     """The p-norm of the elements along some axes, or of all."""
     _check_norm_dtype(x, dtype)
     if ord == 0:
-        counted = functions.ne(x, 0).to(x.abs().dtype if dtype is None else dtype)
-        return functions.sum(counted, dim, keepdim)
+        counted = elementwise.ne(x, 0).to(x.abs().dtype if dtype is None else dtype)
+        return reductions.sum(counted, dim, keepdim)
     rank = len(x.shape)
     if dim is None and keepdim:
         dim = tuple(range(rank))
@@ -48,7 +50,7 @@ def _check_norm_dtype(x: Tensor, dtype: Any) -> None:
         )
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…, n, m) -> (…)")
 def matrix_norm(
     A: Tensor,
     ord: Any = "fro",
@@ -66,7 +68,7 @@ def matrix_norm(
     return _numpy.norm(matrices, ord, tuple(dim), keepdim)  # type: ignore[no-any-return]
 
 
-@taking_out
+@LINALG.operation(FUNCTION | OUT, shapes="(…) -> (), or (…) without the axes named")
 def norm(
     A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:

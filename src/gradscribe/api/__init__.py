@@ -14,7 +14,6 @@ from gradscribe.api import (
     function_calls,
     jacobians,
     stopping,
-    tensor_spellings,
     tensors_in_compiled_code,
     transform_calls,
     wrappers,
@@ -115,7 +114,6 @@ WRAPPERS[DifferentiableFunction] = ("__gradscribe_function__", ())
 transform_calls.enter(grad, value_and_grad)
 jacobians.enter()
 function_calls.enter()
-tensor_spellings.enter()
 tensors_in_compiled_code.enter()
 register(STOP_GRADIENT, (stop_gradient,), ())
 stopping.enter(stop_gradient)

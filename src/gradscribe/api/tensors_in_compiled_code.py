@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,12 @@ from gradscribe.api.directional import vjp
 from gradscribe.api.tensor_handlers import as_array, as_tensor
 from gradscribe.api.tensor_promotion import PROMOTIONS
 from gradscribe.compiler import surroundings
+from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.state.package import Package, TensorClass
+from gradscribe.frontend.values.values import FrontendValue
 from gradscribe.runtime.arrays import composites, dtypes, matrix_composites
 from gradscribe.runtime.operations import activations, calculus, factorizations, products
+from gradscribe.runtime.operations.spellings import is_parameter, other_names
 from gradscribe.runtime.tensors import creation
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.runtime.tensors.variable import Variable
@@ -21,6 +25,20 @@ from gradscribe.runtime.tensors.variable import Variable
 def _dtype_of_class(cls: Any) -> str | None:
     """`gs.FloatTensor` asks for the dtype of a Tensor."""
     return np.dtype(cls.dtype.dtype).name if isinstance(cls, creation.TypedTensor) else None
+
+
+def _own_keywords(
+    lowering: Lowering, node: Any, function: Any, keywords: Mapping[str, FrontendValue]
+) -> dict[str, FrontendValue]:
+    """Keyword arguments under the function's own names, not NumPy's."""
+    names = other_names(function)
+    if "out" in keywords and not is_parameter(function, "out"):
+        lowering.unsupported(
+            node,
+            "`out=` of a function of Tensors",
+            "assign the result to a name, or store it with `y[...] = …`",
+        )
+    return {names.get(name, name): item for name, item in keywords.items()}
 
 
 def enter() -> None:
@@ -47,5 +65,6 @@ def enter() -> None:
             "gradscribe.runtime.arrays.special_composites",
             *(module.__name__ for module in (composites, matrix_composites)),
         ),
+        _own_keywords,
     )
     surroundings.enter(Package(own, vjp))

@@ -26,7 +26,7 @@ from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.kinds import static_values, varying
 from gradscribe.frontend.kinds.raised import call_as_python, make_iterator
 from gradscribe.frontend.kinds.static_values import stands_for
-from gradscribe.frontend.kinds.tensors import is_tensor
+from gradscribe.frontend.kinds.tensors import is_tensor, unwrapped
 from gradscribe.frontend.memory import iterators, outside, outside_reach
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.objects import construction
@@ -194,6 +194,9 @@ def _call_object(
         if isinstance(found, OneShot):
             make_iterator(lowering, node, callee, arguments, keywords)
         return iterators.made_by(found, callee, arguments, keywords)
+    inner = unwrapped(lowering, node, callee, keywords)
+    if inner is not None:
+        return call(lowering, node, Static(inner[0]), arguments, inner[1])
     ufunc = out_arguments.ufunc_at(callee)
     if ufunc is not None:
         return out_arguments.change_at(lowering, node, ufunc, arguments)

@@ -56,6 +56,18 @@ def given(
     )
 
 
+def unwrapped(
+    lowering: Lowering, node: Any, callee: Any, keywords: dict[str, FrontendValue]
+) -> tuple[Any, dict[str, FrontendValue]] | None:
+    """The function that one of this package's calls, with its keyword arguments; None for any other
+    function."""
+    known = lowering.package.tensors
+    inner = vars(callee).get("__gradscribe_function__") if inspect.isfunction(callee) else None
+    if known is None or not inspect.isfunction(inner):
+        return None
+    return inner, known.own_keywords(lowering, node, inner, keywords)
+
+
 def _is_over_tensors(tensors: TensorClass, function: Any) -> bool:
     module = function.__module__ or ""
     return not module.startswith(tensors.over_arrays) and module.startswith(tensors.over_tensors)

@@ -25,7 +25,8 @@ class TensorClass:
     dtype that the operator has for Tensors. over_tensors: how the names of modules begin whose
     functions are written over Tensors: the arrays that a program gives them have the methods of
     Tensors there. over_arrays: the same of those whose functions are written over arrays: there
-    methods mean NumPy's, whatever they are given.
+    methods mean NumPy's, whatever they are given. own_keywords: the keyword arguments of a call of
+    a function that is wrapped for users (`__gradscribe_function__`), for the function itself.
     """
 
     cls: type
@@ -37,6 +38,7 @@ class TensorClass:
     promotions: Mapping[Any, Callable[..., Any]]
     over_tensors: tuple[str, ...]
     over_arrays: tuple[str, ...]
+    own_keywords: Callable[..., dict[str, FrontendValue]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

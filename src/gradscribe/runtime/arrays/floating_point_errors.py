@@ -29,9 +29,6 @@ def _silence() -> tuple[ContextVar[Any], Any]:
 HANDLING, IGNORED = _silence()
 """What `silent` sets for a while, and what to."""
 
-QUIET: dict[Any, Callable[..., Any]] = {}
-"""For each function made here, the one that it calls."""
-
 
 def silent(function: Function) -> Function:
     """Decorator of a function that computes with arrays for a Tensor."""
@@ -45,7 +42,7 @@ def silent(function: Function) -> Function:
         finally:
             leave(token)
 
-    QUIET[quiet] = function
+    quiet.__gradscribe_function__ = function  # type: ignore[attr-defined]
     return quiet  # type: ignore[return-value]
 
 

@@ -335,5 +335,6 @@ def launched(general: Function, form: Form, row: Operation) -> Function:
     """
     ways: dict[Any, Way] = {}
     WAYS.append(ways)
-    launch: Function = functools.wraps(general)(_maker(form)(general, row, ways))
-    return launch
+    launch: Any = functools.wraps(general)(_maker(form)(general, row, ways))
+    launch.__gradscribe_function__ = getattr(general, "__gradscribe_function__", general)
+    return launch  # type: ignore[no-any-return]

@@ -29,9 +29,6 @@ _OTHER_NAMES = {
     "x2": "other",
 }
 
-SPELLED: dict[Any, tuple[Callable[..., Any], Mapping[str, str]]] = {}
-"""For each function that understands other names: the function without them, and the names."""
-
 
 def public(row: Row) -> Any:
     """What users call for a row."""
@@ -40,21 +37,24 @@ def public(row: Row) -> Any:
 
 def spelled(function: Any) -> Any:
     """What users call for a function, which may have no row; anything else as it is."""
-    if not isinstance(function, FunctionType) or function in SPELLED:
+    if not isinstance(function, FunctionType) or function in _PUBLIC:
         return function
     row = ROW_OF.get(function)
     return _made(function, False, False) if row is None else public(row)
 
 
+_PUBLIC: set[Any] = set()
+
+
 @functools.cache
 def _made(function: FunctionType, takes_out: bool, takes_place: bool) -> Any:
-    names, row = _other_names(function), ROW_OF.get(function)
+    names, row = other_names(function), ROW_OF.get(function)
     made: Any = function
     if names or takes_out or takes_place:
         made = _with_names(function, names, takes_out, takes_place)
     if row is not None and row.launcher is not None:
         made = launched(made, *row.launcher)
-        SPELLED[made] = function, names
+    _PUBLIC.add(made)
     return made
 
 
@@ -65,10 +65,9 @@ def publish(table: Table, namespace: dict[str, Any]) -> list[str]:
     return sorted(names)
 
 
-def _other_names(function: FunctionType) -> dict[str, str]:
-    code = inspect.unwrap(function).__code__  # `inspect.signature` would take `gs` a while
-    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    is_open = bool(code.co_flags & inspect.CO_VARKEYWORDS)
+def other_names(function: FunctionType) -> dict[str, str]:
+    """The names of NumPy's that a function understands for its own."""
+    parameters, is_open = _parameters(function)
     return {
         other: name
         for other, name in _OTHER_NAMES.items()
@@ -76,11 +75,23 @@ def _other_names(function: FunctionType) -> dict[str, str]:
     }
 
 
+def _parameters(function: FunctionType) -> tuple[tuple[str, ...], bool]:
+    """The names of the parameters, and whether there may be others."""
+    code = inspect.unwrap(function).__code__  # `inspect.signature` would take `gs` a while
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return names, bool(code.co_flags & inspect.CO_VARKEYWORDS)
+
+
+def is_parameter(function: FunctionType, name: str) -> bool:
+    """Whether this is the name of a parameter."""
+    return name in _parameters(function)[0]
+
+
 def _with_names(
     function: FunctionType, names: Mapping[str, str], takes_out: bool, takes_place: bool
 ) -> Callable[..., Any]:
     def respelling(*args: Any, **options: Any) -> Any:
-        options = respelled(options, names)
+        options = {names.get(name, name): value for name, value in options.items()}
         if takes_place:
             drop_place(options)
         out = options.pop("out", None) if takes_out else None
@@ -96,12 +107,11 @@ def _with_names(
             shorten(error)
             raise
 
-    called.__gradscribe_function__ = respelling  # type: ignore[attr-defined]
+    called.__gradscribe_function__ = function  # type: ignore[attr-defined]
     if takes_out:
         signature = inspect.signature(function)
         if "out" not in signature.parameters:
             called.__signature__ = _with_out(signature)  # type: ignore[attr-defined]
-    SPELLED[called] = function, names
     return called
 
 
@@ -112,8 +122,3 @@ def _with_out(signature: inspect.Signature) -> inspect.Signature:
     is_open = bool(parameters) and parameters[-1].kind is inspect.Parameter.VAR_KEYWORD
     parameters.insert(len(parameters) - is_open, out)
     return signature.replace(parameters=parameters)
-
-
-def respelled(options: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Keyword arguments under the function's own names."""
-    return {names.get(name, name): value for name, value in options.items()}

@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all fuzz mutate mutants bench stubs lint format clean
+.PHONY: help demo test test-all fuzz mutate mutants bench stubs reference lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile
@@ -37,6 +37,9 @@ bench: $(INSTALLED) ## compare with hand-written gradients; the costs of a call
 
 stubs: $(INSTALLED) ## write the stubs of what is made of rows
 	$(BIN)/python tools/stubs.py
+
+reference: $(INSTALLED) ## write the page of functions on Tensors
+	$(BIN)/python tools/reference.py
 
 lint: stubs ## check style, types and layers
 	$(BIN)/ruff check

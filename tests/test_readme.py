@@ -10,10 +10,12 @@ import sys
 
 import pytest
 
+from tools import reference
+
 ROOT = pathlib.Path(__file__).parent.parent
 
 
-GENERATED = {"docs/functions.md", "docs/refusals.md"}
+GENERATED = {"docs/functions.md", "docs/operations.md", "docs/refusals.md"}
 DESIGN = "docs/design.md"
 PAGES = ["README.md", *(str(page.relative_to(ROOT)) for page in sorted(ROOT.glob("docs/*.md")))]
 
@@ -23,6 +25,10 @@ def test_examples_print_what_the_page_shows(page: str) -> None:
     results = doctest.testfile(str(ROOT / page), module_relative=False)
     assert results.attempted > 5
     assert not results.failed
+
+
+def test_the_page_of_operations_says_what_the_rows_do() -> None:
+    assert (ROOT / "docs/operations.md").read_text() == reference.page()
 
 
 def test_files_that_the_design_names_are_there() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import gradscribe.torchlike as T
-from gradscribe.runtime.arrays.rows import GS
+from gradscribe.runtime.arrays.rows import MAIN
 from gradscribe.runtime.graph import modes
 from gradscribe.runtime.operations.launcher_text import ALONG, BINARY, REDUCTION, UNARY
 from gradscribe.runtime.operations.provider import WAYS
@@ -118,7 +118,7 @@ def outcome(call: object, operands: list[object]) -> list[object]:
     return seen
 
 
-FUNCTIONS = {row.name: (public(row), row.launcher[0]) for row in GS if row.launcher}
+FUNCTIONS = {row.name: (public(row), row.launcher[0]) for row in MAIN if row.launcher}
 
 
 @pytest.mark.filterwarnings("ignore")

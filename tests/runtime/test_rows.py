@@ -9,7 +9,7 @@ import gradscribe.torchlike as torch
 from gradscribe.runtime.arrays.rows import (
     CHANGING,
     FUNCTION,
-    GS,
+    MAIN,
     IN_PLACE_FUNCTION,
     METHOD,
     OUT,
@@ -22,7 +22,7 @@ from gradscribe.torchlike.signal import windows
 from gradscribe.torchlike.signal.windows import WINDOWS
 from gradscribe.torchlike.special import SPECIAL
 
-TABLES = [(GS, torch), (LINALG, linalg), (FFT, fft), (SPECIAL, special), (WINDOWS, windows)]
+TABLES = [(MAIN, torch), (LINALG, linalg), (FFT, fft), (SPECIAL, special), (WINDOWS, windows)]
 ROWS = [
     pytest.param(row, module, id=f"{table.name}.{row.name}")
     for table, module in TABLES
@@ -53,7 +53,7 @@ def test_the_docstring_of_a_row_tells_shapes(row, module):
     assert any(part.startswith("Shapes: ") for part in others)
 
 
-MADE = [row for row in GS if row.launcher is not None and row.function.__module__ == "gradscribe"]
+MADE = [row for row in MAIN if row.launcher is not None and row.function.__module__ == "gradscribe"]
 SAMPLES = [np.array([[0.3, -0.7], [1.2, 0.45]]), np.array([[0.3, 0.7], [0.2, 0.45]])]
 SAMPLES += [np.array([[1.3, 2.7], [1.2, 3.5]])]
 INTEGERS = np.array([[3, 6], [4, 1]])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime import own_methods
-from gradscribe.runtime.arrays.rows import AXES, CAST, GS, IN_PLACE, METHOD, ROW_OF
+from gradscribe.runtime.arrays.rows import AXES, CAST, MAIN, IN_PLACE, METHOD, ROW_OF
 from gradscribe.runtime.operations import (  # noqa: F401  their rows
     activations,
     calculus,
@@ -165,7 +165,7 @@ _FORMS = {IN_PLACE: _in_place, CAST: _in_place_cast, AXES: _in_place_axes}
 
 def attach() -> None:
     """Give Tensor its operators and methods."""
-    for row in GS:
+    for row in MAIN:
         if METHOD in row.spelling:
             for name in row.names():
                 setattr(Tensor, name, public(row))
@@ -174,7 +174,7 @@ def attach() -> None:
         setattr(Tensor, name, spelled(getattr(Tensor, name)))
     for name, attribute in own_methods.METHODS.items():
         setattr(Tensor, name, attribute if name.startswith("__") else spelled(attribute))
-    for row in GS:
+    for row in MAIN:
         for form, made in _FORMS.items():
             if form in row.spelling:
                 for name in row.changing_names():

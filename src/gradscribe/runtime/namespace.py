@@ -24,7 +24,7 @@ from gradscribe.runtime.arrays.memory_formats import (
     preserve_format,
 )
 from gradscribe.runtime.arrays.printing import set_printoptions
-from gradscribe.runtime.arrays.rows import GS, IN_PLACE_FUNCTION
+from gradscribe.runtime.arrays.rows import MAIN, IN_PLACE_FUNCTION
 from gradscribe.runtime.arrays.size import Size
 from gradscribe.runtime.graph.anomaly import (
     is_anomaly_check_nan_enabled,
@@ -167,9 +167,9 @@ def _in_place(function: _Callable[..., _Any], name: str) -> _Callable[..., Tenso
 
 _changing = {
     f"{name}_": _in_place(row.function, f"{name}_")
-    for row in GS
+    for row in MAIN
     if IN_PLACE_FUNCTION in row.spelling
     for name in row.changing_names()
 }
 globals().update(_changing)
-__all__ += [*publish(GS, globals()), *_changing]
+__all__ += [*publish(MAIN, globals()), *_changing]

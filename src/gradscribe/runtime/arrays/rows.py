@@ -79,7 +79,7 @@ ROW_OF: dict[Callable[..., Any], Row] = {}
 class Table:
     """The rows of one namespace.
 
-    name: how users write it ("gs", "torchlike.linalg").
+    name: how users write it ("torchlike", "torchlike.linalg").
     """
 
     name: str
@@ -151,5 +151,6 @@ class Table:
         return iter(dict.fromkeys(self.rows.values()))
 
 
-GS = Table("gs")
-operation = GS.operation
+MAIN = Table("torchlike")
+"""The rows of the namespace itself, of which `gs` shows the better known."""
+operation = MAIN.operation

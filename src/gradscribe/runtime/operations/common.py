@@ -20,7 +20,7 @@ from gradscribe.runtime.arrays.operand_checks import (
     not_clamped,
     not_implemented,
 )
-from gradscribe.runtime.arrays.rows import BOTH, EVERY, FUNCTION, GS, IN_PLACE, OUT, operation
+from gradscribe.runtime.arrays.rows import BOTH, EVERY, FUNCTION, MAIN, IN_PLACE, OUT, operation
 from gradscribe.runtime.operations.adaptors import (
     axes_of,
     binary,
@@ -228,7 +228,7 @@ def clone(input: Any, *, memory_format: Any = None) -> Tensor:
 @operation(
     BOTH | IN_PLACE | OUT,
     aliases=("divide",),
-    launcher=GS.rows["true_divide"].launcher,
+    launcher=MAIN.rows["true_divide"].launcher,
     shapes="(…), (…) -> (…)",
     dtypes="floating, where no rounding_mode is named",
 )

@@ -26,7 +26,7 @@ from gradscribe.runtime.arrays.rows import (
     BOTH,
     CAST,
     FUNCTION,
-    GS,
+    MAIN,
     IN_PLACE,
     IN_PLACE_FUNCTION,
     OUT,
@@ -72,7 +72,7 @@ _SIGN = Operation("Sign", composites.sign, run=composites.sign_of_any, check=not
 neg = unary("neg", "-x", _NEG, aliases=("negative",))
 enter_row(Operation("Positive", np.positive))
 abs = unary("abs", "|x|", Operation("Abs", np.absolute, saved=_SELF))
-GS.also("absolute", abs, BOTH | IN_PLACE | OUT)
+MAIN.also("absolute", abs, BOTH | IN_PLACE | OUT)
 exp = smooth("exp", "e^x", Operation("Exp", np.exp, saved=_RESULT))
 exp2 = smooth("exp2", "2^x", Operation("Exp2", np.exp2, saved=_RESULT))
 expm1 = smooth("expm1", "e^x - 1", Operation("Expm1", np.expm1, saved=_RESULT))

@@ -12,7 +12,7 @@ import numpy as np
 from gradscribe.runtime.arrays import composites, dtypes, explaining
 from gradscribe.runtime.arrays.explaining import expanded, out_of_range, permuted, stacked
 from gradscribe.runtime.arrays.node_names import along_axes
-from gradscribe.runtime.arrays.rows import AXES, BOTH, GS, METHOD, operation
+from gradscribe.runtime.arrays.rows import AXES, BOTH, MAIN, METHOD, operation
 from gradscribe.runtime.arrays.size import sizes
 from gradscribe.runtime.operations.adaptors import axes, enter_row, joined
 from gradscribe.runtime.operations.eager import Operation, apply
@@ -224,7 +224,7 @@ def _check_expanded(new: int, old: int | None, axis: int, of_which: str) -> None
         )
 
 
-GS.also("broadcast_to", expand, BOTH)
+MAIN.also("broadcast_to", expand, BOTH)
 
 
 @operation(METHOD, shapes="(…), (…) -> that of other")

@@ -17,7 +17,7 @@ from gradscribe.runtime.arrays.rows import (
     BOTH,
     EVERY,
     FUNCTION,
-    GS,
+    MAIN,
     IN_PLACE,
     OUT,
     Spelling,
@@ -63,7 +63,7 @@ def made(
     node: str,
     saved: tuple[str, ...] = (),
     spelling: Spelling = FUNCTION | OUT,
-    table: Table = GS,
+    table: Table = MAIN,
 ) -> Callable[..., Tensor]:
     """`name(x)`, a floating number also of integers. node, saved: see `Operation`."""
     by_scipy(name, node, saved=saved)

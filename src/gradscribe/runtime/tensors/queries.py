@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.arrays.rows import BOTH, FUNCTION, GS, operation
+from gradscribe.runtime.arrays.rows import BOTH, FUNCTION, MAIN, operation
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 
@@ -36,7 +36,7 @@ def equal(input: Any, other: Any) -> bool:
     return np.array_equal(_array(input), _array(other))
 
 
-GS.also("array_equal", equal, FUNCTION)
+MAIN.also("array_equal", equal, FUNCTION)
 
 
 @operation(BOTH, shapes="(…) -> int")

@@ -9,8 +9,8 @@ import gradscribe.torchlike as torch
 from gradscribe.runtime.arrays.rows import (
     CHANGING,
     FUNCTION,
-    MAIN,
     IN_PLACE_FUNCTION,
+    MAIN,
     METHOD,
     OUT,
 )

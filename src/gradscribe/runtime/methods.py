@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime import own_methods
-from gradscribe.runtime.arrays.rows import AXES, CAST, MAIN, IN_PLACE, METHOD, ROW_OF
+from gradscribe.runtime.arrays.rows import AXES, CAST, IN_PLACE, MAIN, METHOD, ROW_OF
 from gradscribe.runtime.operations import (  # noqa: F401  their rows
     activations,
     calculus,

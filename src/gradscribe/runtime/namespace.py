@@ -24,7 +24,7 @@ from gradscribe.runtime.arrays.memory_formats import (
     preserve_format,
 )
 from gradscribe.runtime.arrays.printing import set_printoptions
-from gradscribe.runtime.arrays.rows import MAIN, IN_PLACE_FUNCTION
+from gradscribe.runtime.arrays.rows import IN_PLACE_FUNCTION, MAIN
 from gradscribe.runtime.arrays.size import Size
 from gradscribe.runtime.graph.anomaly import (
     is_anomaly_check_nan_enabled,

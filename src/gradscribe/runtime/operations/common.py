@@ -20,7 +20,7 @@ from gradscribe.runtime.arrays.operand_checks import (
     not_clamped,
     not_implemented,
 )
-from gradscribe.runtime.arrays.rows import BOTH, EVERY, FUNCTION, MAIN, IN_PLACE, OUT, operation
+from gradscribe.runtime.arrays.rows import BOTH, EVERY, FUNCTION, IN_PLACE, MAIN, OUT, operation
 from gradscribe.runtime.operations.adaptors import (
     axes_of,
     binary,

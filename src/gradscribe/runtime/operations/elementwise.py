@@ -26,9 +26,9 @@ from gradscribe.runtime.arrays.rows import (
     BOTH,
     CAST,
     FUNCTION,
-    MAIN,
     IN_PLACE,
     IN_PLACE_FUNCTION,
+    MAIN,
     OUT,
 )
 from gradscribe.runtime.operations.adaptors import (

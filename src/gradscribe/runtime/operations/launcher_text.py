@@ -163,7 +163,7 @@ result._view_of = view_by(a, way.step)
 """
 
 _LAUNCHER = """\
-def make(general, row, ways):
+def make(general, row, ways, silently):
     def launch({parameters}):
         way = UNFIT
         while not MODES:
@@ -174,16 +174,14 @@ def make(general, row, ways):
             if way is None or way is UNFIT:
                 break
             kernel, held = way.kernel, way.held
-            {entering}
             try:
                 if held is None:
-                    (out,), record = way.run({leaves}{constants})
+                    (out,), record = {run}{leaves}{constants})
                 else:
-                    out = way.run({leaves})
+                    out = {run}{leaves})
             except Exception:
                 way = UNFIT
                 break
-            {leaving}
             result = new(Tensor)
             {wrapping}
             kind = way.kind
@@ -274,8 +272,7 @@ def text_of(form: Form) -> str:
         constants=", *way.constants" if form.is_view else "",
         all=each("x{i}") + ", " + ("*way.constants" if form.is_view else ""),
         second="x1" if len(form.operands) == 2 else "way.constants[0]" if form.is_view else "None",
-        entering="" if form.computes_nothing else "token = enter(IGNORED)\n",
-        leaving="" if form.computes_nothing else "finally:\n    leave(token)\n",
+        run="way.run(" if form.computes_nothing else "silently(way.run, ",
         wrapping=_VIEW if form.is_view else _OWN,
         edges=edges,
         next_edges="(edge0,)" if len(form.operands) == 1 else of_two,

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.arrays.eager_operation import Operation
-from gradscribe.runtime.arrays.floating_point_errors import HANDLING, IGNORED, silent
+from gradscribe.runtime.arrays.floating_point_errors import silent, silent_call
 from gradscribe.runtime.arrays.kinds import Kind
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.modes import MODES
@@ -119,7 +119,7 @@ UNFIT = Way(lambda: None)
 
 @functools.cache
 def _maker(form: Form) -> Function:
-    """`make(general, row, ways)` for this form."""
+    """`make(general, row, ways, silently)` for this form."""
     text = text_of(form)
     filename = f"{__file__}:{form.parameters}:{len(form.operands)}"
     lines = text.splitlines(keepends=True)
@@ -129,7 +129,6 @@ def _maker(form: Form) -> Function:
         "AXES": {"dim", "keepdim"},
         "AXIS": {"dim"},
         "FIRST": FIRST,
-        "IGNORED": IGNORED,
         "MODES": MODES,
         "RESULT": RESULT,
         "SECOND": SECOND,
@@ -138,12 +137,10 @@ def _maker(form: Form) -> Function:
         "__name__": __name__,
         "asarray": np.asarray,
         "edge_of": edge_of,
-        "enter": HANDLING.set,
         "grad_enabled": grad_enabled,
         "kind_of": kind_of,
         "interned": _interned,
         "learn": _learn,
-        "leave": HANDLING.reset,
         "ndarray": np.ndarray,
         "new": object.__new__,
         "next_sequence": next_sequence,
@@ -335,6 +332,6 @@ def launched(general: Function, form: Form, row: Operation) -> Function:
     """
     ways: dict[Any, Way] = {}
     WAYS.append(ways)
-    launch: Any = functools.wraps(general)(_maker(form)(general, row, ways))
+    launch: Any = functools.wraps(general)(_maker(form)(general, row, ways, silent_call()))
     launch.__gradscribe_function__ = getattr(general, "__gradscribe_function__", general)
     return launch  # type: ignore[no-any-return]

@@ -239,12 +239,12 @@ def fma(out, x, y, z):
 
 @elementwise(np.sin, math.sin, cmath.sin)
 def sin(out, x):
-    return np.cos(x)
+    return math.cos(x) if type(out) is float else np.cos(x)
 
 
 @elementwise(np.cos, math.cos, cmath.cos)
 def cos(out, x):
-    return -np.sin(x)
+    return -math.sin(x) if type(out) is float else -np.sin(x)
 
 
 @elementwise(np.tan, math.tan, cmath.tan)
@@ -280,12 +280,12 @@ def arctan2(out, y, x):
 
 @elementwise(np.sinh, math.sinh, cmath.sinh)
 def sinh(out, x):
-    return np.cosh(x)
+    return math.cosh(x) if type(out) is float else np.cosh(x)
 
 
 @elementwise(np.cosh, math.cosh, cmath.cosh)
 def cosh(out, x):
-    return np.sinh(x)
+    return math.sinh(x) if type(out) is float else np.sinh(x)
 
 
 @elementwise(np.tanh, math.tanh, cmath.tanh)

@@ -147,11 +147,6 @@ def primitive_that_writes_to_more_than_it_says():
     gs.primitive(fill_both, writes=("out",))(np.zeros(2), np.zeros(2))
 
 
-@refused_when_run("`jit=True` is not available yet", ArgumentError)
-def compiled_by_numba():
-    gs.differentiable(square, jit=True)
-
-
 @refused_when_run("argnums is 0.5", ArgumentError)
 def half_an_argument():
     gs.grad(square, argnums=0.5)(2.0)

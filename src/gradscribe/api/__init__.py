@@ -78,11 +78,12 @@ def grad(
 
     compile=False runs the function as it is, on arrays that record NumPy's calls: slower, and there
     is no source, but any Python will do. compile="auto" does that for the calls that cannot be
-    compiled, and compiles the rest; `.report` says which calls. All transforms take `compile`. jit:
-    reserved.
+    compiled, and compiles the rest; `.report` says which calls. jit=True runs the generated code as
+    native code (with Numba), where it is loops over numbers and elements of arrays, and as it is
+    elsewhere: see `.jit_report`. All transforms take `compile` and `jit`.
     """
     chosen = compiles(function, compile, jit)
-    return Gradient(function, argnums, has_aux=has_aux, compiles=chosen)
+    return Gradient(function, argnums, has_aux=has_aux, compiles=chosen, jit=jit)
 
 
 @shortened
@@ -96,7 +97,7 @@ def value_and_grad(
 ) -> Gradient:
     """Like `grad`, returning (value, gradient); with has_aux, ((value, aux), gradient)."""
     chosen = compiles(function, compile, jit)
-    return Gradient(function, argnums, has_aux=has_aux, with_value=True, compiles=chosen)
+    return Gradient(function, argnums, has_aux=has_aux, with_value=True, compiles=chosen, jit=jit)
 
 
 def stop_gradient(x: Any) -> Any:

@@ -23,6 +23,7 @@ from gradscribe.api.stored_outside import StoredOutside
 from gradscribe.api.transform import Transform
 from gradscribe.compiler import Primal, Target, partial_target, target_of
 from gradscribe.compiler.entry import Values
+from gradscribe.compiler.generated import tier
 from gradscribe.compiler.given_leaves import matched
 from gradscribe.compiler.leaves import copied
 from gradscribe.compiler.outside_state import OutsideState
@@ -230,7 +231,8 @@ def vjp(
     """The result at `primals`, and the function from its cotangent to theirs."""
     chosen = compiles(function, compile, jit)
     if chosen is True and not is_running():
-        return _vjp(_Call(function, primals))
+        with tier(jit):
+            return _vjp(_Call(function, primals))
 
     def record() -> tuple[Any, RecordedPullback]:
         result, pullback = runs.vjp(function, primals)
@@ -295,7 +297,8 @@ def jvp(
     chosen = compiles(function, compile, jit)
     refuse_objects(primals, tangents, is_recorded=not chosen)
     if chosen is True and not is_running():
-        return _jvp(_Call(function, primals), tangents)
+        with tier(jit):
+            return _jvp(_Call(function, primals), tangents)
 
     def record() -> tuple[Any, Any]:
         return runs.jvp(function, *_of_one_length(primals, tangents))
@@ -338,7 +341,8 @@ def hvp(
     chosen = compiles(function, compile, jit)
     refuse_objects(primals, vector, is_recorded=not chosen)
     if chosen is True and not is_running():
-        return _hvp(_Call(function, primals), vector)
+        with tier(jit):
+            return _hvp(_Call(function, primals), vector)
 
     def record() -> Any:
         gradient = recorded_transforms.gradients(function)

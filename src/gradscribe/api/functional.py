@@ -45,6 +45,7 @@ class Gradient(Transform):
         has_aux: bool = False,
         with_value: bool = False,
         compiles: Compile = True,
+        jit: bool = False,
     ) -> None:
         if not isinstance(has_aux, bool):
             raise ArgumentError(f"has_aux={has_aux!r}", "pass True or False")
@@ -59,7 +60,8 @@ class Gradient(Transform):
             self.chain = (*function.chain, self.argnums)
         self.has_aux = has_aux
         self.with_value = with_value
-        super().__init__(function, "grad", (Gradient, self.chain, has_aux, with_value), compiles)
+        key = (Gradient, self.chain, has_aux, with_value)
+        super().__init__(function, "grad", key, compiles, jit)
         if compiles is True:
             self.target  # noqa: B018  (refuse now what is no function)
 

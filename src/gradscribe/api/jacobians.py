@@ -48,6 +48,7 @@ class Jacobian(Transform):
         holomorphic: bool = False,
         prefix: str = "jacobian",
         compiles: Compile = True,
+        jit: bool = False,
     ) -> None:
         numbers = argument_numbers(argnums)
         self.argnums: Argnums = numbers if isinstance(argnums, (tuple, list)) else numbers[0]
@@ -60,7 +61,7 @@ class Jacobian(Transform):
         self.holomorphic = holomorphic
         self.given = function
         key = (Jacobian, self.argnums, mode, holomorphic)
-        super().__init__(function, prefix, key, compiles)
+        super().__init__(function, prefix, key, compiles, jit)
         if compiles is True:
             self.target  # noqa: B018  (refuse now what is no function)
 
@@ -131,7 +132,7 @@ def jacobian(
     `.source` of what this returns is the generated code of its latest call.
     """
     chosen = compiles(function, compile, jit)
-    return Jacobian(function, argnums, mode, holomorphic, compiles=chosen)
+    return Jacobian(function, argnums, mode, holomorphic, compiles=chosen, jit=jit)
 
 
 @shortened
@@ -145,7 +146,7 @@ def jacfwd(
 ) -> Callable[..., Any]:
     """`jacobian` in forward mode: one run for each element of the arguments."""
     chosen = compiles(function, compile, jit)
-    return Jacobian(function, argnums, "forward", holomorphic, "jacfwd", chosen)
+    return Jacobian(function, argnums, "forward", holomorphic, "jacfwd", chosen, jit)
 
 
 @shortened
@@ -159,7 +160,7 @@ def jacrev(
 ) -> Callable[..., Any]:
     """`jacobian` in reverse mode: one run of the adjoint for each element of the result."""
     chosen = compiles(function, compile, jit)
-    return Jacobian(function, argnums, "reverse", holomorphic, "jacrev", chosen)
+    return Jacobian(function, argnums, "reverse", holomorphic, "jacrev", chosen, jit)
 
 
 @shortened
@@ -182,7 +183,7 @@ def hessian(
     """
     chosen = compiles(function, compile, jit)
     rows = Jacobian(function, argnums, "reverse", holomorphic, "jacrev", chosen)
-    made = Jacobian(rows, argnums, "forward", holomorphic, "hessian", chosen)
+    made = Jacobian(rows, argnums, "forward", holomorphic, "hessian", chosen, jit)
     made.__name__ = f"hessian_{probe(function, '__name__', 'function')}"
     return made
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gradscribe.codegen.loops import require_numba
 from gradscribe.compiler import argnums_error
 from gradscribe.errors import ArgumentError, NonScalarError, NotSpecializedError
 from gradscribe.ir.probing import probe
@@ -29,7 +30,7 @@ def compiles(function: Any, compile: Compile = True, jit: bool = False) -> Compi
         raise ArgumentError(f"{function!r} is not callable", "pass a function")
     if not isinstance(compile, (bool, str)) or compile not in (True, False, "auto"):
         raise ArgumentError(f"compile={compile!r}", 'pass True, False or "auto"')
-    if not isinstance(jit, (bool, str)):
+    if not isinstance(jit, bool):
         raise ArgumentError(f"jit={jit!r}", "pass True or False")
     if jit and compile == "auto":
         raise ArgumentError(
@@ -42,7 +43,7 @@ def compiles(function: Any, compile: Compile = True, jit: bool = False) -> Compi
             "leave one of them out",
         )
     if jit:
-        raise ArgumentError("`jit=True` is not available yet", "leave it out")
+        require_numba()
     chosen = (compile, getattr(function, "compiles", True))
     if False in chosen:
         return False

@@ -19,7 +19,7 @@ from gradscribe.api.recorded_transforms import Compile
 from gradscribe.api.stored_outside import StoredOutside
 from gradscribe.compiler import Primal, Target, target_of
 from gradscribe.compiler.entry import Values
-from gradscribe.compiler.generated import Generated
+from gradscribe.compiler.generated import Generated, tier
 from gradscribe.compiler.partly import compiled_as_a_whole
 from gradscribe.errors import NoDerivativeError, NotSpecializedError, SourceNotFoundError
 from gradscribe.ir.probing import probe
@@ -52,11 +52,13 @@ class Transform(CopiedAsFunction, ABC):
         prefix: str,
         key: tuple[Any, ...],
         compiles: Compile = True,
+        jit: bool = False,
     ) -> None:
         """prefix: begins its name, before that of the function. key: tells it from other
         transforms of the function. compiles: or runs the function as it is, recorded; "auto":
-        compiles what can be compiled."""
-        self._key = key
+        compiles what can be compiled. jit: whether it runs as native code, where that can be."""
+        self._key = (*key, jit)
+        self.jit = jit
         self.compiles: Compile = compiles
         self._latest: Plan | None = None
         self._latest_call: PartialCall | None = None
@@ -177,7 +179,8 @@ class Transform(CopiedAsFunction, ABC):
             primal, matched = target.program.find(values)
             plan = primal.plans.get(self._plan_key)
             if plan is None:
-                plan = primal.plans[self._plan_key] = self.plan(target, primal)
+                with tier(self.jit):
+                    plan = primal.plans[self._plan_key] = self.plan(target, primal)
                 if primal.match(values) is None:
                     continue
             return plan, matched
@@ -199,8 +202,24 @@ class Transform(CopiedAsFunction, ABC):
 
     @property
     @shortened
+    def jit_report(self) -> str:
+        """Whether the latest call's types run as native code, and if not, why."""
+        return self._generated().native.report
+
+    @property
+    @shortened
+    def loops_source(self) -> str:
+        """The native code of the latest call's types, as text."""
+        return self._generated().native.source
+
+    @property
+    @shortened
     def source(self) -> str:
         """The generated code of the latest call's types."""
+        return self._generated().source
+
+    def _generated(self) -> Generated:
+        """The generated function of the latest call's types."""
         if not self.compiles:
             raise recorded_transforms.without_source(self.__name__)
         if self._latest_call is not None and self._latest_call.is_whole:
@@ -210,7 +229,7 @@ class Transform(CopiedAsFunction, ABC):
                 f"`{self.__name__}` was not called yet, so it is compiled for no types",
                 "call it once, or use `gs.differentiable(f).specialize(…)`",
             )
-        return self._latest.generated.source
+        return self._latest.generated
 
 
 def _run_and_store(plan: Plan, values: Values, target: Target) -> Any:

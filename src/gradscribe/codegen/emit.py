@@ -92,6 +92,10 @@ class Emitter:
     def locations(self) -> Mapping[ast.stmt, Location]:
         return self._statements.locations
 
+    @property
+    def statements(self) -> Statements:
+        return self._statements
+
     def text(self) -> str:
         """The text of the `def`."""
         comments = self._statements.comments if self._comments else {}

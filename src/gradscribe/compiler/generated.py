@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
 
 from gradscribe import codegen
+from gradscribe.codegen.loops import Native
 from gradscribe.compiler.conditions import compiling
 from gradscribe.ir.core import Callee, Function, callees
 from gradscribe.transforms.passes.bufferize import bufferize
@@ -16,6 +19,21 @@ from gradscribe.transforms.passes.records.flatten_records import flatten_records
 from gradscribe.transforms.passes.records.pack_records import pack_records
 from gradscribe.transforms.passes.schedule import schedule
 from gradscribe.transforms.passes.simplify import simplify
+
+_is_native: ContextVar[bool] = ContextVar("gradscribe_native", default=False)
+
+
+@contextmanager
+def tier(jit: bool) -> Iterator[None]:
+    """Within the block, generated functions are asked for as native code, or as NumPy's."""
+    if _is_native.get() is jit:
+        yield
+        return
+    token = _is_native.set(jit)
+    try:
+        yield
+    finally:
+        _is_native.reset(token)
 
 
 class Generated:
@@ -75,7 +93,18 @@ class Generated:
 
     @cached_property
     @compiling
+    def native(self) -> Native:
+        """The function as native code, where that can be."""
+        return Native(self.ir, lambda: self.of_numpy)
+
+    @property
     def callable(self) -> Callable[..., Any]:
+        """The function of the tier that is asked for here."""
+        return self.native if _is_native.get() else self.of_numpy
+
+    @cached_property
+    @compiling
+    def of_numpy(self) -> Callable[..., Any]:
         """The function itself, which debuggers and tracebacks can see into."""
         return codegen.load(self.ir, self.source, self._defaults, self.called)
 

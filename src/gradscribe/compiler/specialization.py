@@ -131,6 +131,19 @@ class Specialization:
         """`(arguments, tangents) -> (result, tangent of the result)` as text."""
         return self.generated_tangent.source
 
+    @property
+    @shortened
+    def loops_source(self) -> str:
+        """`(arguments, cotangent) -> gradients` as native code, where it can be; raises an
+        UnsupportedError where it cannot."""
+        return self.generated_gradient.native.source
+
+    @property
+    @shortened
+    def jit_report(self) -> str:
+        """Whether the gradient runs as native code with `jit=True`, and if not, why."""
+        return self.generated_gradient.native.report
+
     # -- callables on plain values -----------------------------------------------------------
 
     @shortened

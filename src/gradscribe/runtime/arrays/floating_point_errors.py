@@ -8,26 +8,12 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
-from contextvars import Context, ContextVar, copy_context
+from contextvars import Context
 from typing import Any, TypeVar
 
-import numpy as np
+from gradscribe.numpy_errors import HANDLING, IGNORED
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def _silence() -> tuple[ContextVar[Any], Any]:
-    """The context variable in which NumPy keeps what to do on errors, and its value where that is
-    nothing: entering `np.errstate` takes longer than many an operation."""
-    before = copy_context()
-    with np.errstate(all="ignore"):
-        within = copy_context()
-    (changed,) = (var for var, value in within.items() if before.get(var) is not value)
-    return changed, within[changed]
-
-
-HANDLING, IGNORED = _silence()
-"""What `silent` sets for a while, and what to."""
 
 
 def silent(function: Function) -> Function:

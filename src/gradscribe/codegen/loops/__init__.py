@@ -1,0 +1,17 @@
+"""The native tier: functions as loops over scalars, in the subset of Python that Numba compiles.
+
+    checks.py      what of the IR can be said there, or why not
+    rewriting.py   the statements that `codegen` writes, in that subset
+    checked.py     Python's mathematics, which raises where Python's does
+    native.py      compiled when it is first called; NumPy's tier where it cannot, or must not, run
+
+The text is that of the NumPy tier but for what Numba has not (`reversed`, dicts of records). It
+raises nothing that users see: whatever it meets that Python, or NumPy, may raise or warn of, it
+leaves, and the NumPy tier runs the call again. It writes to no argument, so nothing has happened.
+"""
+
+from gradscribe.codegen.loops.checks import refusal
+from gradscribe.codegen.loops.emit import emit_loops
+from gradscribe.codegen.loops.native import Native, require_numba
+
+__all__ = ["Native", "emit_loops", "refusal", "require_numba"]

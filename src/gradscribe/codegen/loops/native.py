@@ -1,0 +1,119 @@
+"""A generated function that Numba compiles when it is first called."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import math
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gradscribe.codegen.load import execute
+from gradscribe.codegen.loops.checked import mathematics, power
+from gradscribe.codegen.loops.checks import refusal
+from gradscribe.codegen.loops.classes import Classes, classes_of_results
+from gradscribe.codegen.loops.emit import render_loops
+from gradscribe.codegen.loops.integers import OF_ARGUMENTS
+from gradscribe.codegen.loops.rewriting import POWER
+from gradscribe.errors import MissingLibraryError, UnsupportedError
+from gradscribe.ir.core import Function
+from gradscribe.ir.trees import Node, Tree
+from gradscribe.ir.types import Scalar
+from gradscribe.numpy_errors import is_usual
+
+
+class Native:
+    """A function as native code, and as NumPy's where that cannot, or must not, run.
+
+    function: as it is emitted. plain: gives the same function of the NumPy tier.
+    """
+
+    def __init__(self, function: Function, plain: Callable[[], Callable[..., Any]]) -> None:
+        self._function = function
+        self._plain = plain
+        refused = refusal(function)
+        self._is_native = refused is None
+        self.report = "native" if refused is None else f"NumPy: {refused}"
+
+    def __call__(self, *args: Any) -> Any:
+        if self._is_native and is_usual() and all(map(_is_small, args)):
+            try:
+                return self._finished(self._compiled(*args))
+            except Exception as error:  # whatever it is, the NumPy tier says it, or knows better
+                self._note(error)
+        return self._plain()(*args)
+
+    @cached_property
+    def source(self) -> str:
+        """The text of the native function."""
+        refused = refusal(self._function)
+        if refused is not None:
+            raise UnsupportedError(f"as native code, {refused}", "see `.source` for NumPy's tier")
+        return render_loops(self._function).text
+
+    @cached_property
+    def _compiled(self) -> Callable[..., Any]:
+        numba: Any = importlib.import_module("numba")  # optional, and slow to import
+        rendered = render_loops(self._function)
+        bindings = {name: _native(value) for name, value in rendered.bindings.items()}
+        bindings[POWER] = power()
+        filename = f"<gradscribe loops: {self._function.name}>"
+        loaded = execute(rendered.text, filename, bindings)[self._function.name]
+        return numba.njit(error_model="python", boundscheck=True)(loaded)  # type: ignore[no-any-return]
+
+    def _note(self, error: Exception) -> None:
+        """Leave native code for good where it cannot be compiled."""
+        if type(error).__module__.startswith("numba"):
+            first = next(iter(str(error).splitlines()), "")
+            self._is_native = False
+            self.report = f"NumPy: Numba does not compile it ({type(error).__name__}: {first})"
+
+    def _finished(self, result: Any) -> Any:
+        """The result with NumPy's numbers where the NumPy tier has them."""
+        if not any(self._numpy):
+            return result
+        return _finished(self._function.result, result, iter(self._numpy))
+
+    @cached_property
+    def _numpy(self) -> list[Callable[[Any], Any] | None]:
+        """For each leaf of the result that is a number of NumPy's, its class."""
+        found: list[Callable[[Any], Any] | None] = []
+        for value, classes in zip(
+            self._function.body.yields, classes_of_results(self._function), strict=True
+        ):
+            is_numpy = isinstance(value.type, Scalar) and not value.type.weak
+            is_numpy = is_numpy and classes is not Classes.PYTHON
+            found.append(np.dtype(value.type.dtype).type if is_numpy else None)  # type: ignore[attr-defined]
+        return found
+
+
+def _finished(tree: Tree, result: Any, classes: Iterator[Callable[[Any], Any] | None]) -> Any:
+    if isinstance(tree, Node):
+        pairs = zip(tree.children, result, strict=True)
+        return tuple([_finished(child, part, classes) for child, part in pairs])
+    made = next(classes)
+    return result if made is None else made(result)
+
+
+def _is_small(argument: Any) -> bool:
+    """Whether an argument is none of the integers that native code is not made for."""
+    return argument.__class__ is not int or -_MOST <= argument <= _MOST
+
+
+_MOST = (1 << OF_ARGUMENTS) - 1
+
+
+def _native(value: Any) -> Any:
+    return mathematics() if value is math else value
+
+
+def require_numba() -> None:
+    """Raise the error for `jit=True` where Numba is not installed."""
+    if importlib.util.find_spec("numba") is None:
+        raise MissingLibraryError(
+            "`jit=True` needs Numba, which is not installed",
+            "install it: pip install 'gradscribe[jit]'",
+        )

@@ -1,0 +1,160 @@
+"""The statements of a generated function in the subset of Python that Numba compiles.
+
+`reversed` and its `zip` become indices that count down, copies a method, powers a function that is
+checked, and errors that the program raises one that sends the call to the NumPy tier.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+POWER = "power"
+"""The name of the checked `x ** y`."""
+
+
+def in_subset(function: ast.FunctionDef) -> ast.FunctionDef:
+    """The same function in the subset, its statements changed in place."""
+    taken = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    taken |= {argument.arg for argument in ast.walk(function) if isinstance(argument, ast.arg)}
+    changed = _Rewriter(taken).visit(function)
+    assert isinstance(changed, ast.FunctionDef)
+    return changed
+
+
+class _Rewriter(ast.NodeTransformer):
+    def __init__(self, taken: set[str]) -> None:
+        self._taken = taken
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """`np.array(x)`, of an array, is `x.copy()`."""
+        self.generic_visit(node)
+        is_array = isinstance(node.func, ast.Attribute) and node.func.attr == "array"
+        if not is_array or len(node.args) != 1 or node.keywords:
+            return node
+        return ast.Call(ast.Attribute(node.args[0], "copy", ast.Load()), [], [])
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Pow):
+            return node
+        return ast.Call(ast.Name(POWER, ast.Load()), [node.left, node.right], [])
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Pow):
+            read = ast.parse(ast.unparse(node.target), mode="eval").body
+            node.op = ast.Pow()
+            called = ast.Call(ast.Name(POWER, ast.Load()), [read, node.value], [])
+            return ast.copy_location(ast.Assign([node.target], called), node)
+        return node
+
+    def visit_Raise(self, node: ast.Raise) -> ast.stmt:
+        node.exc = ast.Name("ValueError", ast.Load())
+        node.cause = None
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.stmt:
+        self.generic_visit(node)
+        parts = list(_parts(node.target, node.iter))
+        if not any(_reversed(iterable) is not None for _, iterable in parts):
+            return node
+        if len(parts) == 1 and _counts_up(parts[0][1].args[0]):  # type: ignore[attr-defined]
+            node.iter = _downwards(parts[0][1].args[0])  # type: ignore[attr-defined]
+            return node
+        self._count_down(node, [(t, _reversed(i) or i) for t, i in parts])
+        return node
+
+    def _count_down(self, node: ast.For, parts: list[tuple[ast.expr, ast.expr]]) -> None:
+        """Let a loop that runs backwards over these count down."""
+        counter = next((t for t, i in parts if _counts_from_zero(i) and _is_used(t)), None)
+        if not isinstance(counter, ast.Name):
+            counter = ast.Name(self._new("k"), ast.Store())
+        taken: list[ast.stmt] = []
+        for target, iterable in parts:
+            if isinstance(target, ast.Name) and target.id == counter.id:
+                continue
+            if _is_used(target):
+                item = _item(iterable, ast.Name(counter.id, ast.Load()))
+                taken.append(ast.Assign([target], item))
+        length = _length(parts)
+        down = [_minus_one(length), ast.Constant(-1), ast.Constant(-1)]
+        node.target = ast.Name(counter.id, ast.Store())
+        node.iter = ast.Call(ast.Name("range", ast.Load()), down, [])
+        node.body = [*taken, *node.body]
+
+    def _new(self, name: str) -> str:
+        wanted, number = name, 1
+        while wanted in self._taken:
+            number += 1
+            wanted = f"{name}_{number}"
+        self._taken.add(wanted)
+        return wanted
+
+
+def _parts(target: ast.expr, iterable: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The targets of a loop, each with what it runs over."""
+    if _is_call(iterable, "zip") and isinstance(target, ast.Tuple):
+        assert isinstance(iterable, ast.Call)
+        yield from zip(target.elts, iterable.args, strict=True)
+    else:
+        yield target, iterable
+
+
+def _reversed(iterable: ast.expr) -> ast.expr | None:
+    """What is run over backwards; None where it is forwards."""
+    if not _is_call(iterable, "reversed"):
+        return None
+    assert isinstance(iterable, ast.Call)
+    return iterable.args[0]
+
+
+def _is_call(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+
+
+def _counts_from_zero(iterable: ast.expr) -> bool:
+    return _is_call(iterable, "range") and len(iterable.args) == 1  # type: ignore[attr-defined]
+
+
+def _counts_up(iterable: ast.expr) -> bool:
+    """Whether this is a `range` by steps of one."""
+    return _is_call(iterable, "range") and len(iterable.args) < 3  # type: ignore[attr-defined]
+
+
+def _downwards(iterable: ast.Call) -> ast.expr:
+    """A `range` by steps of one, the other way."""
+    *start, stop = iterable.args
+    end = _minus_one(start[0]) if start else ast.Constant(-1)
+    return ast.Call(iterable.func, [_minus_one(stop), end, ast.Constant(-1)], [])
+
+
+def _is_used(target: ast.expr) -> bool:
+    return not (isinstance(target, ast.Name) and target.id == "_")
+
+
+def _length(parts: list[tuple[ast.expr, ast.expr]]) -> ast.expr:
+    """How many items what is run over has: all have the same number."""
+    for _, iterable in parts:
+        if _counts_from_zero(iterable):
+            return iterable.args[0]  # type: ignore[attr-defined,no-any-return]
+    lists = [i for _, i in parts if not _is_call(i, "range")]
+    return ast.Call(ast.Name("len", ast.Load()), [(lists or [parts[0][1]])[0]], [])
+
+
+def _item(iterable: ast.expr, counter: ast.expr) -> ast.expr:
+    """The item at a place."""
+    if not _is_call(iterable, "range"):
+        return ast.Subscript(iterable, counter, ast.Load())
+    assert isinstance(iterable, ast.Call)
+    if len(iterable.args) == 1:
+        return counter
+    start, _, *step = iterable.args
+    steps = ast.BinOp(step[0], ast.Mult(), counter) if step else counter
+    return ast.BinOp(start, ast.Add(), steps)
+
+
+def _minus_one(length: ast.expr) -> ast.expr:
+    if isinstance(length, ast.Constant) and isinstance(length.value, int):
+        return ast.Constant(length.value - 1)
+    return ast.BinOp(length, ast.Sub(), ast.Constant(1))

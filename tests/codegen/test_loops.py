@@ -171,6 +171,29 @@ def test_arrays_of_any_layout(order):
     assert_same(native(x, VECTOR[:8:2]), gs.grad(rows, (0, 1))(x, VECTOR[:8:2]))
 
 
+@pytest.mark.parametrize(("function", "args", "argnums"), NATIVE)
+def test_decorated_functions_run_natively(function, args, argnums):
+    decorated = gs.differentiable(function, argnums, jit=True)
+    assert_same(decorated(*args), function(*args))
+    specialization = decorated.specialize(*args)
+    assert_same(specialization.gradient(*args), gs.grad(function, argnums)(*args))
+    value, record = specialization.forward(*args)
+    assert_same(
+        (value, specialization.adjoint(record)), gs.value_and_grad(function, argnums)(*args)
+    )
+
+
+def test_a_decorated_function_that_cannot_be_compiled_runs_as_it_is():
+    seen = []
+
+    @gs.differentiable(jit=True)
+    def notes(x):
+        seen.append(x)
+        return eval("x * 2")
+
+    assert (notes(1.5), seen) == (3.0, [1.5])
+
+
 def test_the_text_is_loops_that_people_read():
     native = gs.grad(pendulum, jit=True)
     native(0.5, 3)

@@ -20,6 +20,7 @@ from typing import Any, overload
 import numpy as np
 
 from gradscribe.api.copying import CopiedAsFunction, imported, not_importable
+from gradscribe.api.native_calls import NOT_NATIVE, NativeCall
 from gradscribe.api.partly_compiled import RECORDING, REFUSALS, PartialCall
 from gradscribe.api.recorded_call import compiled_call
 from gradscribe.api.recorded_tensors import call_on_tensors
@@ -34,7 +35,7 @@ from gradscribe.compiler import (
 )
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.specialization import Specialization
-from gradscribe.errors import ArgumentError, NotSpecializedError
+from gradscribe.errors import ArgumentError, GradscribeError, NotSpecializedError
 from gradscribe.ir.probing import probe
 from gradscribe.recording import runs
 from gradscribe.runtime.tensors.tensor import Tensor
@@ -52,13 +53,18 @@ class DifferentiableFunction(CopiedAsFunction):
     """A function with its derivatives; it keeps its name, docstring and signature.
 
     argnums: the arguments that are differentiated (None: every floating leaf). compiles: or it runs
-    as it is, recorded; "auto": where it cannot be compiled.
+    as it is, recorded; "auto": where it cannot be compiled. jit: as native code, where it can.
     """
 
     def __init__(
-        self, function: Callable[..., Any], argnums: Argnums = None, compiles: Compile = True
+        self,
+        function: Callable[..., Any],
+        argnums: Argnums = None,
+        compiles: Compile = True,
+        jit: bool = False,
     ) -> None:
         self.compiles: Compile = compiles
+        self.jit = jit
         if compiles:
             target = target_of(function)
             self._target: Target = (
@@ -74,6 +80,9 @@ class DifferentiableFunction(CopiedAsFunction):
             if self.compiles is not True:
                 return self._recorded_or_compiled(args, keywords)
             if not self._meets_tensor(args, keywords):
+                found = self._run_natively(args, keywords) if self.jit else NOT_NATIVE
+                if found is not NOT_NATIVE:
+                    return found
                 return self.__gradscribe_function__(*args, **keywords)
             return self._found(args, keywords)()
         except Exception as error:
@@ -87,6 +96,7 @@ class DifferentiableFunction(CopiedAsFunction):
             return self
         bound = object.__new__(type(self))
         bound.__dict__.update(self.__dict__)
+        bound.__dict__.pop("_native", None)
         if self.compiles:
             target = self._target
             bound._target = replace(target, first=(instance, *target.first), spread={})
@@ -98,7 +108,7 @@ class DifferentiableFunction(CopiedAsFunction):
         function = deepcopy(self.__gradscribe_function__, memo)
         if function is self.__gradscribe_function__:
             return self
-        return type(self)(function, self._argnums, self.compiles)
+        return type(self)(function, self._argnums, self.compiles, self.jit)
 
     def __reduce__(self) -> Any:
         """By its own name, or by what it is made of: a function that has one, or a method."""
@@ -111,7 +121,17 @@ class DifferentiableFunction(CopiedAsFunction):
             return super().__reduce__()
         if isinstance(function, FunctionType) and imported(function) is not function:
             raise not_importable(self)
-        return type(self), (function, self._argnums, self.compiles)
+        return type(self), (function, self._argnums, self.compiles, self.jit)
+
+    @functools.cached_property
+    def _native(self) -> NativeCall:
+        return NativeCall(self.__gradscribe_function__)
+
+    def _run_natively(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        try:
+            return self._native(*args, **keywords)
+        except GradscribeError:  # plain Python knows no refusals
+            return NOT_NATIVE
 
     def _recorded_or_compiled(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         if not self.compiles:
@@ -193,7 +213,7 @@ class DifferentiableFunction(CopiedAsFunction):
             primal, _ = target.program.find(values, sampled)
             found = primal.specialization(primal.chosen_leaves(numbers))
             found.generated_gradient.ir, found.generated_adjoint.ir  # noqa: B018  (refuse now)
-            return primal, lambda: found
+            return primal, lambda: found.in_tier(self.jit)
 
         if self.compiles == "auto":
             make = self._partly(make, target, values, None if any(named) else args)
@@ -332,10 +352,12 @@ def differentiable(
     """Make a function differentiable: `@gs.differentiable`, `@gs.differentiable(argnums=0)`.
 
     argnums: which arguments are differentiated (an int, a tuple, or None for every floating
-    leaf). jit: reserved. compile: False runs the function as it is, on arrays that record
-    NumPy's calls; "auto" does, where it cannot be compiled.
+    leaf). jit: calls with plain values, and the functions of specializations, run as native code
+    (with Numba), where that can be: see `Specialization.jit_report`. compile: False runs the
+    function as it is, on arrays that record NumPy's calls; "auto" does, where it cannot be
+    compiled.
     """
     chosen = compiles(function, compile, jit)
     if function is None:
-        return functools.partial(differentiable, argnums=argnums, compile=chosen)
-    return DifferentiableFunction(function, argnums, chosen)
+        return functools.partial(differentiable, argnums=argnums, compile=chosen, jit=jit)
+    return DifferentiableFunction(function, argnums, chosen, jit)

@@ -5,6 +5,7 @@ Nothing is transformed, printed or loaded before it is asked for.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from gradscribe.compiler.derivatives import Derivatives, of_structured
 from gradscribe.compiler.entry import Values
-from gradscribe.compiler.generated import Generated
+from gradscribe.compiler.generated import Generated, tier
 from gradscribe.compiler.signatures import type_text
 from gradscribe.compiler.stages import Stages, flat, only_results
 from gradscribe.errors import ArgumentError
@@ -48,6 +49,13 @@ class Specialization:
         results = len(function.body.yields)
         self._own_results = lowered.new_results if of == "effectful" else results
         self.stages = Stages(function, active, seeded)
+        self._jit = False
+
+    def in_tier(self, jit: bool) -> Specialization:
+        """The same, whose functions run as native code where that can be."""
+        found = copy(self)
+        found._jit = jit
+        return found
 
     # -- generated functions ---------------------------------------------------------------
 
@@ -149,19 +157,25 @@ class Specialization:
     @shortened
     def forward(self, *args: Any, **keywords: Any) -> tuple[Any, Any]:
         """The result, and the record that `adjoint` reads."""
-        result: tuple[Any, Any] = self.generated_forward.callable(*self._values(args, keywords))
+        with tier(self._jit):
+            run = self.generated_forward.callable
+        result: tuple[Any, Any] = run(*self._values(args, keywords))
         return result
 
     @shortened
     def adjoint(self, record: Any, d_out: Any = 1.0) -> Any:
         """The gradients, from a record and the cotangent of the result; any number of times."""
-        return self.generated_adjoint.callable(record, *self.seeds_of(d_out))
+        with tier(self._jit):
+            run = self.generated_adjoint.callable
+        return run(record, *self.seeds_of(d_out))
 
     @shortened
     def gradient(self, *args: Any, d_out: Any = None, **keywords: Any) -> Any:
         """The gradients at these arguments. d_out: the cotangent of the result (default 1)."""
         seeds = self._default_seeds if d_out is None else self.seeds_of(d_out)
-        return self.generated_gradient.callable(*self._values(args, keywords), *seeds)
+        with tier(self._jit):
+            run = self.generated_gradient.callable
+        return run(*self._values(args, keywords), *seeds)
 
     @shortened
     def tangent(self, *args: Any, **keywords: Any) -> tuple[Any, Any]:
@@ -169,7 +183,9 @@ class Specialization:
         that is differentiated."""
         count = len(args) - len(self._tangent_parameters)
         values = self._values(args[:count], keywords)
-        result: tuple[Any, Any] = self.generated_tangent.callable(*values, *args[count:])
+        with tier(self._jit):
+            run = self.generated_tangent.callable
+        result: tuple[Any, Any] = run(*values, *args[count:])
         return result
 
     @cached_property

@@ -35,11 +35,11 @@ class Native:
         self._function = function
         self._plain = plain
         refused = refusal(function)
-        self._is_native = refused is None
+        self.is_native = refused is None
         self.report = "native" if refused is None else f"NumPy: {refused}"
 
     def __call__(self, *args: Any) -> Any:
-        if self._is_native and is_usual() and all(map(_is_small, args)):
+        if self.is_native and is_usual() and all(map(_is_small, args)):
             try:
                 return self._finished(self._compiled(*args))
             except Exception as error:  # whatever it is, the NumPy tier says it, or knows better
@@ -68,7 +68,7 @@ class Native:
         """Leave native code for good where it cannot be compiled."""
         if type(error).__module__.startswith("numba"):
             first = next(iter(str(error).splitlines()), "")
-            self._is_native = False
+            self.is_native = False
             self.report = f"NumPy: Numba does not compile it ({type(error).__name__}: {first})"
 
     def _finished(self, result: Any) -> Any:

@@ -60,7 +60,7 @@ def _module(entry: Support) -> str:
 
 def _owner(name: str) -> str:
     first, second, *_ = name.split(".")
-    if first == "gs":
+    if first == "torchlike":
         return name.rpartition(".")[0]
     return f"{first}.{second}" if first == "scipy" or second in ("linalg", "fft", "lib") else first
 

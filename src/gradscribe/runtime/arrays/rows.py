@@ -12,6 +12,7 @@ the function itself is what others of this package call.
 from __future__ import annotations
 
 import enum
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -116,7 +117,7 @@ class Table:
                     fills,
                 )
             )
-            about = [function.__doc__ or "", f"Shapes: {shapes}."]
+            about = [inspect.cleandoc(function.__doc__ or ""), f"Shapes: {shapes}."]
             about += [f"Dtype: {dtypes}."] if dtypes else []
             also = self._also(row)
             function.__doc__ = "\n\n".join([*about, f"Also: {also}."] if also else about)

@@ -1,6 +1,6 @@
-"""Writes the stubs of what is made of rows: `attached.pyi`, the methods of Tensor, and
-`namespace.pyi`, the names of `gs`. Type checkers and editors do not see what is attached to a
-class, nor what is put into a namespace.
+"""Writes the stubs of what is made of rows: `attached.pyi`, the methods of Tensor, `namespace.pyi`,
+the names of `gs`, and that of `torchlike.nn.functional`. Type checkers and editors do not see what
+is attached to a class, nor what is put into a namespace.
 
 `make stubs` runs it; linting, building a wheel and an editable install do so, too
 (`hatch_build.py`).
@@ -18,9 +18,11 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RUNTIME = ROOT / "src" / "gradscribe" / "runtime"
+FUNCTIONAL = ROOT / "src" / "gradscribe" / "torchlike" / "nn" / "functional"
 STUBS = {
     RUNTIME / "tensors" / "attached.pyi": "attached",
     RUNTIME / "namespace.pyi": "namespace",
+    FUNCTIONAL / "__init__.pyi": "functional",
 }
 
 HEAD = '''"""{}, for editors and type checkers. Made by tools/stubs.py."""
@@ -180,6 +182,14 @@ def namespace() -> str:
     return "\n".join([head, *imports, "", names, "", *others, ""])
 
 
+def functional() -> str:
+    """The text of the stub of `torchlike.nn.functional`."""
+    module = importlib.import_module("gradscribe.torchlike.nn.functional")
+    functions = [declaration(name, getattr(module, name)) for name in module.__all__]
+    head = HEAD.format("The functions of `torchlike.nn.functional`")
+    return "\n".join([head, f"__all__ = {module.__all__}", "", *functions, ""])
+
+
 _IMPORTED = {
     "is_grad_enabled": "gradscribe.runtime.graph.grad_mode",
     "is_inference": "gradscribe.runtime.graph.inference",
@@ -197,7 +207,7 @@ _KINDS = {"PublicDtype": "dtypes.PublicDtype"}
 
 
 def write() -> None:
-    """Write both stubs, where they have changed."""
+    """Write the stubs, where they have changed."""
     for path, make in STUBS.items():
         text = globals()[make]()
         if not path.exists() or path.read_text() != text:

@@ -172,6 +172,47 @@ def test_inplace_changes_the_input():
         assert x.tolist() == wanted
 
 
+def test_functions_with_an_underscore_change_the_input():
+    options = {"threshold": (0.1, 2.0), "hardtanh": (-0.5, 0.5)}
+    for name in ("relu", "hardtanh", "leaky_relu", "elu", "celu", "selu", "rrelu", "threshold"):
+        x = gs.tensor(X)
+        wanted = getattr(F, name)(x, *options.get(name, ())).tolist()
+        assert getattr(F, f"{name}_")(x, *options.get(name, ())) is x
+        assert x.tolist() == wanted
+    x = gs.tensor(X)
+    assert F.hardtanh(x, -0.5, 0.5, True) is x
+
+
+def test_a_reduction_may_be_asked_for_in_the_older_way():
+    x, y = gs.tensor(X), gs.tensor(X + 2)
+    assert F.mse_loss(x, y, False).item() == 4 * X.size
+    assert F.mse_loss(x, y, size_average=True, reduction="none").item() == 4
+    assert F.mse_loss(x, y, None, False).tolist() == F.mse_loss(x, y, reduction="none").tolist()
+    assert F.mse_loss(x, y, None, None, "sum").item() == 4 * X.size
+    assert F.poisson_nll_loss(x, y, True, False, False, 1e-8).shape == ()
+    assert F.kl_div(x, y, size_average=False, reduction="batchmean").shape == ()
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: F.mse_loss(x), r"mse_loss\(\) missing 1 required positional argument: 'target'"),
+        (
+            lambda x: F.mse_loss(x, x, input=x),
+            r"mse_loss\(\): multiple values for argument",
+        ),
+        (lambda x: F.soft_margin_loss(x, x, *[None] * 4), r"too many positional arguments"),
+        (lambda x: F.huber_loss(x, x, reduce=True), r"unexpected keyword argument 'reduce'"),
+        (lambda x: F.triplet_margin_with_distance_loss(x, x, x, x), r"too many positional"),
+        (lambda x: F.relu(x, True, 1), r"relu\(\) takes 1 positional argument but 3 were given"),
+        (lambda x: F.conv2d(x), r"conv2d\(\) missing 1 required positional argument: 'weight'"),
+    ],
+)
+def test_wrong_arguments_are_refused_by_name(call, text):
+    with pytest.raises(TypeError, match=text):
+        call(gs.tensor(X))
+
+
 def test_one_hot_and_its_count():
     assert F.one_hot(gs.tensor([0, 2])).tolist() == [[1, 0, 0], [0, 0, 1]]
     assert F.one_hot(gs.tensor([1]), 2).tolist() == [[0, 1]]

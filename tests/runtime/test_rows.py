@@ -17,12 +17,15 @@ from gradscribe.runtime.arrays.rows import (
 from gradscribe.runtime.operations.launcher_text import ALONG, BINARY, REDUCTION
 from gradscribe.torchlike import fft, linalg, special
 from gradscribe.torchlike.fft import FFT
+from gradscribe.torchlike.nn import functional
+from gradscribe.torchlike.nn.functional.rows import FUNCTIONAL
 from gradscribe.torchlike.norms import LINALG
 from gradscribe.torchlike.signal import windows
 from gradscribe.torchlike.signal.windows import WINDOWS
 from gradscribe.torchlike.special import SPECIAL
 
 TABLES = [(MAIN, torch), (LINALG, linalg), (FFT, fft), (SPECIAL, special), (WINDOWS, windows)]
+TABLES += [(FUNCTIONAL, functional)]
 ROWS = [
     pytest.param(row, module, id=f"{table.name}.{row.name}")
     for table, module in TABLES

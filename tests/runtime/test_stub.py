@@ -3,6 +3,7 @@
 import ast
 
 from gradscribe.runtime import namespace
+from gradscribe.torchlike.nn import functional
 from tools import stubs
 
 
@@ -32,6 +33,13 @@ def test_it_declares_the_parameters_and_the_docstring_of_a_function():
         "out",
     ]
     assert "Shapes: " in ast.get_docstring(function)
+
+
+def test_the_stub_of_functions_for_models_has_their_parameters():
+    found = declared(stubs.functional())
+    assert [*found] == functional.__all__
+    names = [a.arg for a in found["mse_loss"].args.args]
+    assert names == ["input", "target", "size_average", "reduce", "reduction", "weight"]
 
 
 def test_the_stub_of_tensor_has_its_methods_operators_and_properties():

@@ -5,8 +5,7 @@ Tensors record as one node (`torchlike.nn.formulas`), so that compiled functions
 Arrays among the arguments are taken for Tensors.
 """
 
-# ruff: noqa: F403
-from gradscribe.torchlike.nn.functional import (
+from gradscribe.torchlike.nn.functional import (  # noqa: F401  their rows
     activations,
     attention,
     blocks,
@@ -20,32 +19,7 @@ from gradscribe.torchlike.nn.functional import (
     padding,
     resampling,
 )
-from gradscribe.torchlike.nn.functional.activations import *
-from gradscribe.torchlike.nn.functional.attention import *
-from gradscribe.torchlike.nn.functional.blocks import *
-from gradscribe.torchlike.nn.functional.convolution import *
-from gradscribe.torchlike.nn.functional.dropouts import *
-from gradscribe.torchlike.nn.functional.given_arrays import taking_arrays
-from gradscribe.torchlike.nn.functional.greatest import *
-from gradscribe.torchlike.nn.functional.losses import *
-from gradscribe.torchlike.nn.functional.margins import *
-from gradscribe.torchlike.nn.functional.means import *
-from gradscribe.torchlike.nn.functional.normalization import *
-from gradscribe.torchlike.nn.functional.padding import *
-from gradscribe.torchlike.nn.functional.resampling import *
+from gradscribe.torchlike.nn.functional.given_arrays import publish
+from gradscribe.torchlike.nn.functional.rows import FUNCTIONAL
 
-__all__: list[str] = []
-__all__ += activations.__all__
-__all__ += attention.__all__
-__all__ += blocks.__all__
-__all__ += convolution.__all__
-__all__ += dropouts.__all__
-__all__ += greatest.__all__
-__all__ += losses.__all__
-__all__ += margins.__all__
-__all__ += means.__all__
-__all__ += normalization.__all__
-__all__ += padding.__all__
-__all__ += resampling.__all__
-
-globals().update({name: taking_arrays(globals()[name]) for name in __all__})
+__all__ = publish(FUNCTIONAL, globals())

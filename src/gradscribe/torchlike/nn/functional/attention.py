@@ -8,34 +8,31 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.arrays import dtypes
+from gradscribe.runtime.arrays.rows import FUNCTION
 from gradscribe.runtime.graph import grad_mode
 from gradscribe.runtime.operations import calculus, inplace, products, shaping
 from gradscribe.runtime.operations import common as functions
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.promotion import alike
+from gradscribe.runtime.tensors.randomness import Generator
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 from gradscribe.torchlike.nn.formulas import attention as formulas
-from gradscribe.torchlike.nn.functional import dropouts
-
-# fmt: off
-__all__ = [
-    "bilinear", "cosine_similarity", "embedding", "linear", "one_hot", "pairwise_distance", "pdist",
-    "scaled_dot_product_attention",
-]
-# fmt: on
+from gradscribe.torchlike.nn.functional.dropouts import dropout
+from gradscribe.torchlike.nn.functional.rows import FUNCTIONAL
 
 _LINEAR = Operation("Linear", formulas.linear)
 _BILINEAR = Operation("Trilinear", formulas.bilinear)
 _WEIGHTS = Operation("Softmax", formulas.attention_weights, ("scale",), saved=("dim:axis result",))
 _ROWS = Operation("Embedding", formulas.taken_rows, ("padding", "by_frequency"))
 
-cosine_similarity = calculus.cosine_similarity
-pairwise_distance = calculus.pairwise_distance
-pdist = calculus.pdist
+FUNCTIONAL.also("cosine_similarity", calculus.cosine_similarity, FUNCTION)
+FUNCTIONAL.also("pairwise_distance", calculus.pairwise_distance, FUNCTION)
+FUNCTIONAL.also("pdist", calculus.pdist, FUNCTION)
 
 
+@FUNCTIONAL.operation(shapes="(…, k), (m, k) or (k), (m)? -> (…, m)")
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """input @ weight.T + bias."""
+    """input @ weight.T + bias. RuntimeError where the last axes of input and weight differ."""
     if input.shape[-1] != weight.shape[-1]:
         rows = math.prod(input.shape[:-1])
         raise RuntimeError(
@@ -52,12 +49,14 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return product if len(lengths) == 1 else shaping.reshape(product, (*lengths, len(weight)))
 
 
+@FUNCTIONAL.operation(shapes="(…, k), (…, l), (m, k, l), (m)? -> (…, m)")
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """input1 @ weight[k] @ input2 for each k, plus a bias."""
+    """input1 @ weight[i] @ input2 + bias[i], for each i along the last axis of the result."""
     biases = () if bias is None else (bias,)
     return apply(_BILINEAR, alike((input1, input2, weight, *biases)))
 
 
+@FUNCTIONAL.operation(shapes="(…), (n, k) -> (…, k)", dtypes="that of weight")
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -67,9 +66,14 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """The rows of the weight at these indices. padding_idx: the row that has no derivative.
-    max_norm: rows that are longer are first shortened, in the weight itself. scale_grad_by_freq:
-    the derivative of a row is divided by how often it is taken."""
+    """weight[i], for each index i of input.
+
+    padding_idx: the row that has no derivative. max_norm: rows whose norm_type-norm is greater are
+    first shortened to it, in the weight itself. scale_grad_by_freq: the derivative of a row is
+    divided by how often it is taken. sparse: has no effect. RuntimeError for a weight that is no
+    matrix and for indices that are no integers, IndexError for those that are outside,
+    AssertionError for such a padding_idx.
+    """
     if len(weight.shape) != 2:
         raise RuntimeError("'weight' must be 2-D")
     count = weight.shape[0]
@@ -106,8 +110,10 @@ def _shorten(weight: Tensor, index: Tensor, max_norm: float, norm_type: float) -
         inplace.assign(weight.detach(), changed)
 
 
+@FUNCTIONAL.operation(shapes="(…) -> (…, num_classes)", dtypes="int64")
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """For each class a row that is 1 there, and 0 elsewhere."""
+    """For each class a row that is 1 there, and 0 elsewhere. num_classes: by default (-1), as many
+    as the greatest class needs. RuntimeError for what is no class."""
     if tensor.array.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     classes = tensor.array
@@ -121,6 +127,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     return wrap((classes[..., None] == np.arange(count)).astype(dtypes.int64))
 
 
+@FUNCTIONAL.operation(shapes="(…, n, k), (…, m, k), (…, m, l), (…, n, m)? -> (…, n, l)")
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,
@@ -131,10 +138,15 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
     *,
-    generator: dropouts.Source | None = None,
+    generator: Generator | np.random.Generator | None = None,
 ) -> Tensor:
-    """softmax(scale * query @ key.T + mask) @ value. attn_mask: what is added, or (of truth values)
-    where keys are seen; is_causal: keys up to the place of the query are."""
+    """softmax(scale * query @ key.T + attn_mask) @ value.
+
+    attn_mask: what is added, or (of truth values) where keys are seen. dropout_p: the probability
+    of zeros among the weights. is_causal: keys up to the place of the query are seen; RuntimeError
+    if there is a mask, too. scale: by default 1 / √k. enable_gqa: each key and value serves so many
+    queries, along axis -3. generator: where random numbers come from.
+    """
     if is_causal and attn_mask is not None:
         raise RuntimeError(
             "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
@@ -148,7 +160,7 @@ def scaled_dot_product_attention(
     operands = (query, key) if bias is None else (query, key, bias)
     weights = apply(_WEIGHTS, operands, (factor,))
     if dropout_p > 0:
-        weights = dropouts.dropout(weights, dropout_p, generator=generator)
+        weights = dropout(weights, dropout_p, generator=generator)
     return functions.matmul(weights, value)
 
 

@@ -8,9 +8,8 @@ from gradscribe.runtime.operations import shaping
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.torchlike.nn.formulas import convolution as formulas
+from gradscribe.torchlike.nn.functional.rows import FUNCTIONAL
 from gradscribe.torchlike.nn.functional.windows import deep, triple
-
-__all__ = ["fold", "unfold"]
 
 _UNFOLD = Operation("Im2Col", formulas.blocks, ("kernel", "stride", "before", "dilation", "counts"))
 _FOLD = Operation("Col2Im", formulas.image, ("kernel", "stride", "before", "dilation", "sizes"))
@@ -24,11 +23,15 @@ def _block_counts(size: Any, kernel: Any, stride: Any, margin: Any, dilation: An
     )
 
 
+@FUNCTIONAL.operation(shapes="(n?, c, h, w) -> (n?, c * kernel elements, positions)")
 def unfold(
     input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
-    """The blocks under a window that slides over images (batch, channels, height, width), as
-    columns: (batch, channels * elements of the window, positions)."""
+    """The blocks under a window that slides over images, as columns.
+
+    kernel_size, dilation, padding, stride: a number for each axis, or one for both; images count
+    as 0 outside. RuntimeError for a window longer than the padded image.
+    """
     kernel, steps = triple(kernel_size, 2, 1), triple(stride, 2, 1)
     spread, margin = triple(dilation, 2, 1), triple(padding, 2, 0)
     batch = input if len(input.shape) == 4 else shaping.unsqueeze(input, 0)
@@ -43,6 +46,7 @@ def unfold(
     return result if len(input.shape) == 4 else shaping.squeeze(result, 0)
 
 
+@FUNCTIONAL.operation(shapes="(n?, c * kernel elements, positions) -> (n?, c, h', w')")
 def fold(
     input: Tensor,
     output_size: Any,
@@ -51,7 +55,8 @@ def fold(
     padding: Any = 0,
     stride: Any = 1,
 ) -> Tensor:
-    """The images that are the sums of blocks given as columns: the adjoint of `unfold`."""
+    """The images of size output_size that are the sums of blocks given as columns: the adjoint of
+    `unfold`, with its numbers. RuntimeError for columns that are not such."""
     kernel, steps = triple(kernel_size, 2, 1), triple(stride, 2, 1)
     spread, margin = triple(dilation, 2, 1), triple(padding, 2, 0)
     size = triple(output_size, 2, 1)

@@ -9,13 +9,8 @@ from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.promotion import alike
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.torchlike.nn.formulas import convolution as formulas
+from gradscribe.torchlike.nn.functional.rows import Function, Space, for_spaces
 from gradscribe.torchlike.nn.functional.windows import deep, triple
-
-# fmt: off
-__all__ = [
-    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
-]
-# fmt: on
 
 _STATIC = ("stride", "before", "after", "dilation", "groups", "sizes")
 _CONVOLUTION = Operation("Convolution", formulas.convolution, _STATIC)
@@ -155,88 +150,52 @@ def _transposed(
     return result if len(input.shape) == rank + 2 else shaping.squeeze(result, 0)
 
 
-def conv1d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
-    """The sums of the input (batch, channels, length) times the weight (channels of
-    the result, channels in a group, *kernel) at each position of the kernel. padding: numbers,
-    "valid" or "same"."""
-    return _convolved(input, weight, bias, 1, stride, padding, dilation, groups)
+@for_spaces("conv{rank}d", "(n?, c, {space}), (o, c / groups, *kernel), (o)? -> (n?, o, {made})")
+def _convolution(space: Space) -> Function:
+    def convolution(
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Tensor:
+        """Σ weight[o, c, k] * input[n, c, stride * p + dilation * k - padding] + bias[o] over all
+        channels c and places k of the kernel, for each place p of the result.
+
+        stride, padding, dilation: a number for each axis, or one for all; input counts as 0
+        outside. padding may be "valid" (none) or "same" (the result is as long as input). groups:
+        channels of the result see those of input in the same of so many parts. RuntimeError for
+        numbers and shapes that do not go together, and a kernel longer than the padded input.
+        """
+        return _convolved(input, weight, bias, len(space), stride, padding, dilation, groups)
+
+    return convolution
 
 
-def conv2d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
-    """The sums of the input (batch, channels, height, width) times the weight (channels of
-    the result, channels in a group, *kernel) at each position of the kernel. padding: numbers,
-    "valid" or "same"."""
-    return _convolved(input, weight, bias, 2, stride, padding, dilation, groups)
+@for_spaces(
+    "conv_transpose{rank}d", "(n?, c, {space}), (c, o / groups, *kernel), (o)? -> (n?, o, {made})"
+)
+def _transposed_convolution(space: Space) -> Function:
+    def transposed(
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        dilation: Any = 1,
+    ) -> Tensor:
+        """The adjoint of `conv{rank}d` with the same weight, plus bias[o]: each element of input,
+        times the kernel, is added to the result at the places where the kernel would have met it.
 
+        stride, padding, dilation, groups: those of `conv{rank}d`. output_padding: how much longer
+        the result is, of the lengths that `conv{rank}d` makes as long as input. RuntimeError for
+        numbers and shapes that do not go together.
+        """
+        rank, more = len(space), output_padding
+        return _transposed(input, weight, bias, rank, stride, padding, more, groups, dilation)
 
-def conv3d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
-    """The sums of the input (batch, channels, depth, height, width) times the weight (channels of
-    the result, channels in a group, *kernel) at each position of the kernel. padding: numbers,
-    "valid" or "same"."""
-    return _convolved(input, weight, bias, 3, stride, padding, dilation, groups)
-
-
-def conv_transpose1d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
-    groups: int = 1,
-    dilation: Any = 1,
-) -> Tensor:
-    """The adjoint of `conv1d`. weight: (channels, channels of the result in a group, *kernel)."""
-    return _transposed(input, weight, bias, 1, stride, padding, output_padding, groups, dilation)
-
-
-def conv_transpose2d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
-    groups: int = 1,
-    dilation: Any = 1,
-) -> Tensor:
-    """The adjoint of `conv2d`. weight: (channels, channels of the result in a group, *kernel)."""
-    return _transposed(input, weight, bias, 2, stride, padding, output_padding, groups, dilation)
-
-
-def conv_transpose3d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
-    groups: int = 1,
-    dilation: Any = 1,
-) -> Tensor:
-    """The adjoint of `conv3d`. weight: (channels, channels of the result in a group, *kernel)."""
-    return _transposed(input, weight, bias, 3, stride, padding, output_padding, groups, dilation)
+    return transposed

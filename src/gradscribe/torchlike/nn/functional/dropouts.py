@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -11,30 +12,10 @@ from gradscribe.runtime.operations import elementwise
 from gradscribe.runtime.operations import inplace as changes
 from gradscribe.runtime.tensors.randomness import Generator, source
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
-
-# fmt: off
-__all__ = [
-    "alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout",
-]
-# fmt: on
-
-Source: TypeAlias = "Generator | np.random.Generator"
-"""Where random numbers come from."""
+from gradscribe.torchlike.nn.functional.rows import FUNCTIONAL, SAME, Function, named
 
 _LEAST = -1.7580993408473766
 """What SELU goes to at minus infinity: -scale * alpha."""
-
-
-def _check_probability(p: float) -> None:
-    if not 0 <= p <= 1:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-
-
-def _kept(input: Tensor, p: float, rank: int, generator: Source | None) -> Any:
-    """1 for what is kept, 0 for the rest: for each element, or for the first axes."""
-    shape = input.array.shape
-    shape = shape if rank < 0 else shape[:rank] + (1,) * (len(shape) - rank)
-    return np.asarray(source(generator).random(shape) >= p, input.array.dtype)
 
 
 def _times(input: Tensor, factor: Any, inplace: bool) -> Tensor:
@@ -43,64 +24,9 @@ def _times(input: Tensor, factor: Any, inplace: bool) -> Tensor:
     return elementwise.mul(input, wrap(factor))
 
 
-def _dropped(
-    input: Tensor, p: float, training: bool, inplace: bool, generator: Source | None, rank: int
-) -> Tensor:
-    """Zeros for elements (rank -1), or along all axes but the first `rank`."""
-    _check_probability(p)
-    if not training or p == 0:
-        return input
-    kept = _kept(input, p, rank, generator)
+def _scaled(input: Tensor, kept: Any, p: float, inplace: bool) -> Tensor:
+    """Zeros for what is not kept; then of the same mean."""
     return _times(input, kept * np.asarray(1 / (1 - p) if p < 1 else 0, kept.dtype), inplace)
-
-
-def dropout(
-    input: Tensor,
-    p: float = 0.5,
-    training: bool = True,
-    inplace: bool = False,
-    *,
-    generator: Source | None = None,
-) -> Tensor:
-    """Zeros with probability p, and the other elements over 1 - p, when training."""
-    return _dropped(input, p, training, inplace, generator, -1)
-
-
-def dropout1d(
-    input: Tensor,
-    p: float = 0.5,
-    training: bool = True,
-    inplace: bool = False,
-    *,
-    generator: Source | None = None,
-) -> Tensor:
-    """`dropout` of whole channels, (batch, channels, length)."""
-    rank = 1 if len(input.shape) == 2 else 2
-    return _dropped(input, p, training, inplace, generator, rank)
-
-
-def dropout2d(
-    input: Tensor,
-    p: float = 0.5,
-    training: bool = True,
-    inplace: bool = False,
-    *,
-    generator: Source | None = None,
-) -> Tensor:
-    """`dropout` of whole channels, (batch, channels, height, width)."""
-    return _dropped(input, p, training, inplace, generator, 2)
-
-
-def dropout3d(
-    input: Tensor,
-    p: float = 0.5,
-    training: bool = True,
-    inplace: bool = False,
-    *,
-    generator: Source | None = None,
-) -> Tensor:
-    """`dropout` of whole channels, (batch, channels, depth, height, width)."""
-    return _dropped(input, p, training, inplace, generator, 2)
 
 
 def _alpha(input: Tensor, kept: Any, p: float, inplace: bool) -> Tensor:
@@ -116,31 +42,77 @@ def _alpha(input: Tensor, kept: Any, p: float, inplace: bool) -> Tensor:
     return elementwise.add(scaled, wrap(shift))
 
 
-def alpha_dropout(
-    input: Tensor,
-    p: float = 0.5,
-    training: bool = False,
-    inplace: bool = False,
-    *,
-    generator: Source | None = None,
-) -> Tensor:
-    """`dropout` that keeps mean and variance of what comes from SELU (Klambauer et al., 2017)."""
-    _check_probability(p)
-    if not training or p == 0:
-        return input
-    return _alpha(input, _kept(input, p, -1, generator), p, inplace)
+def _each(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return shape
 
 
-def feature_alpha_dropout(
-    input: Tensor,
-    p: float = 0.5,
-    training: bool = False,
-    inplace: bool = False,
+def _channels(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """For each channel of each sample."""
+    return shape[:2] + (1,) * (len(shape) - 2)
+
+
+def _channels_of_lines(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """For each channel; lines may come without a batch."""
+    return (shape[0], 1) if len(shape) == 2 else _channels(shape)
+
+
+_ABOUT = """
+
+p: the probability of what is dropped. training: whether anything is; otherwise the result is input.
+inplace: input itself is changed, and is the result. generator: where random numbers come from.
+ValueError for p outside [0, 1]."""
+
+
+def _made(
+    name: str,
+    meaning: str,
+    dropped: Callable[[Tensor, Any, float, bool], Tensor],
+    shape_of: Callable[[tuple[int, ...]], tuple[int, ...]],
+    shapes: str = SAME,
     *,
-    generator: Source | None = None,
-) -> Tensor:
-    """`alpha_dropout` of whole channels."""
-    _check_probability(p)
-    if not training or p == 0:
-        return input
-    return _alpha(input, _kept(input, p, 2, generator), p, inplace)
+    trains: bool = True,
+) -> Function:
+    """A function that drops by chance. shape_of: what is drawn for an input of a shape."""
+
+    def function(
+        input: Tensor,
+        p: float = 0.5,
+        training: bool = trains,
+        inplace: bool = False,
+        *,
+        generator: Generator | np.random.Generator | None = None,
+    ) -> Tensor:
+        if not 0 <= p <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        if not training or p == 0:
+            return input
+        drawn = source(generator).random(shape_of(input.array.shape))
+        return dropped(input, np.asarray(drawn >= p, input.array.dtype), p, inplace)
+
+    return FUNCTIONAL.operation(shapes=shapes)(named(function, name, f"{meaning}{_ABOUT}"))
+
+
+_CHANNELS = "Zeros for whole channels by chance, and the other elements over 1 - p."
+
+dropout = _made(
+    "dropout", "Zeros for elements by chance, and the others over 1 - p.", _scaled, _each
+)
+_made("dropout1d", _CHANNELS, _scaled, _channels_of_lines, "(n?, c, l) -> (n?, c, l)")
+_made("dropout2d", _CHANNELS, _scaled, _channels, "(n, c, h, w) -> (n, c, h, w)")
+_made("dropout3d", _CHANNELS, _scaled, _channels, "(n, c, d, h, w) -> (n, c, d, h, w)")
+_made(
+    "alpha_dropout",
+    "The least value of SELU for elements by chance, then all scaled and shifted: what comes from\n"
+    "SELU keeps mean and variance (Klambauer et al., 2017).",
+    _alpha,
+    _each,
+    trains=False,
+)
+_made(
+    "feature_alpha_dropout",
+    "`alpha_dropout` of whole channels.",
+    _alpha,
+    _channels,
+    "(n, c, …) -> (n, c, …)",
+    trains=False,
+)

@@ -1,4 +1,4 @@
-"""Arrays as arguments of functions over Tensors."""
+"""What users call: the functions of the rows, which take arrays for Tensors."""
 
 from __future__ import annotations
 
@@ -8,11 +8,23 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.runtime.arrays.rows import IN_PLACE_FUNCTION, Table
 from gradscribe.runtime.tensors.tensor import wrap
+from gradscribe.torchlike.nn.functional.rows import twin
 from gradscribe.tracebacks import shorten
 
 
-def taking_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+def publish(table: Table, namespace: dict[str, Any]) -> list[str]:
+    """Put the functions of a table, and their twins, in a namespace, and say what it is called."""
+    functions = {name: row.function for name, row in table.rows.items()}
+    functions |= {
+        f"{row.name}_": twin(row.function) for row in table if IN_PLACE_FUNCTION in row.spelling
+    }
+    namespace.update({name: _taking_arrays(function) for name, function in functions.items()})
+    return sorted(functions)
+
+
+def _taking_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of Tensors that takes arrays for such. Compiled code, where arrays are Tensors,
     calls the function itself."""
 

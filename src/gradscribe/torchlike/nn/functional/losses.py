@@ -14,14 +14,7 @@ from gradscribe.runtime.tensors import queries
 from gradscribe.runtime.tensors.promotion import alike
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.torchlike.nn.formulas import losses as formulas
-
-# fmt: off
-__all__ = [
-    "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy",
-    "gaussian_nll_loss", "huber_loss", "kl_div", "l1_loss", "mse_loss", "nll_loss",
-    "poisson_nll_loss", "smooth_l1_loss",
-]
-# fmt: on
+from gradscribe.torchlike.nn.functional.rows import FUNCTIONAL, loss
 
 _R = ("reduction",)
 _MSE = Operation("MseLoss", formulas.mse, _R)
@@ -47,17 +40,6 @@ _CROSS_ENTROPY_OF_PROBABILITIES = Operation(
 )
 
 
-def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
-    """The reduction; also as the arguments say that PyTorch had for it before."""
-    if size_average is not None or reduce is not None:
-        if reduce is False:
-            return "none"
-        return "sum" if size_average is False else "mean"
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    return reduction
-
-
 def _of_two(
     row: Operation, input: Tensor, target: Tensor, reduction: str, weight: Any, *static: Any
 ) -> Tensor:
@@ -67,7 +49,7 @@ def _of_two(
             f"Using a target size ({target.shape}) that is different to the input size "
             f"({input.shape}). This will likely lead to incorrect results due to broadcasting. "
             "Please ensure they have the same size.",
-            stacklevel=4,
+            stacklevel=5,
         )
     operands = alike((input, target))
     if weight is None:
@@ -80,47 +62,40 @@ def _of_two(
     return reductions.sum(losses) if reduction == "sum" else losses
 
 
+@loss()
 def mse_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    weight: Tensor | None = None,
+    input: Tensor, target: Tensor, reduction: str = "mean", weight: Tensor | None = None
 ) -> Tensor:
-    """The squares of the differences."""
-    return _of_two(_MSE, input, target, reduction_of(size_average, reduce, reduction), weight)
+    """(input - target)², for each pair of elements.
+
+    weight: one for each loss; a mean is divided by their sum. ValueError for one of another shape;
+    a warning where input and target are broadcast.
+    """
+    return _of_two(_MSE, input, target, reduction, weight)
 
 
+@loss()
 def l1_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    weight: Tensor | None = None,
+    input: Tensor, target: Tensor, reduction: str = "mean", weight: Tensor | None = None
 ) -> Tensor:
-    """The absolute values of the differences."""
-    return _of_two(_L1, input, target, reduction_of(size_average, reduce, reduction), weight)
+    """|input - target|, for each pair of elements. weight, warning: those of `mse_loss`."""
+    return _of_two(_L1, input, target, reduction, weight)
 
 
+@loss()
 def smooth_l1_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    beta: float = 1.0,
+    input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0
 ) -> Tensor:
-    """A parabola up to beta, and a line of slope 1 from there on."""
+    """d² / (2 beta) up to beta, d - beta / 2 from there on, for each d = |input - target|.
+    RuntimeError for beta below 0; a warning where input and target are broadcast."""
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
-    reduction = reduction_of(size_average, reduce, reduction)
     if beta == 0:
-        return l1_loss(input, target, reduction=reduction)
+        return _of_two(_L1, input, target, reduction, None)
     return _of_two(_SMOOTH_L1, input, target, reduction, None, beta)
 
 
+@loss(older="")
 def huber_loss(
     input: Tensor,
     target: Tensor,
@@ -128,27 +103,33 @@ def huber_loss(
     delta: float = 1.0,
     weight: Tensor | None = None,
 ) -> Tensor:
-    """A parabola up to delta, and a line of slope delta from there on."""
+    """d² / 2 up to delta, delta * (d - delta / 2) from there on, for each d = |input - target|.
+
+    weight, warning: those of `mse_loss`. RuntimeError for delta that is not above 0.
+    """
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    return _of_two(_HUBER, input, target, reduction_of(None, None, reduction), weight, delta)
+    return _of_two(_HUBER, input, target, reduction, weight, delta)
 
 
+@loss(older="eps")
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
     log_input: bool = True,
     full: bool = False,
-    size_average: bool | None = None,
     eps: float = 1e-8,
-    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The negative log likelihood of counts; input: the rates, or their logarithms."""
-    reduction = reduction_of(size_average, reduce, reduction)
+    """rate - target * ln(rate): the negative log likelihood of counts, but for ln(target!).
+
+    log_input: input is ln(rate), otherwise the rate, to which eps is added in the logarithm. full:
+    with Stirling's approximation of ln(target!), for targets above 1.
+    """
     return apply(_POISSON, alike((input, target)), (reduction, log_input, full, eps))
 
 
+@FUNCTIONAL.operation(shapes='(…), (…), (…) or () -> (), or (…) where reduction is "none"')
 def gaussian_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -157,8 +138,14 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Tensor:
-    """The negative log likelihood of numbers; input: the means. Variances below eps count as eps,
-    with the derivative that they have there."""
+    """(ln(var) + (input - target)² / var) / 2: the negative log likelihood of normal numbers, whose
+    means are input.
+
+    var: a variance for each element, one for each along the last axis, or one for all; below eps
+    it counts as eps, with the derivative that it has there. full: with ln(2π) / 2. reduction:
+    "mean", "sum" or "none". ValueError for any other, and for a variance that is negative or of
+    another shape.
+    """
     if not isinstance(var, Tensor):
         if var < 0:
             raise ValueError("var has negative entry/entries")
@@ -179,30 +166,27 @@ def gaussian_nll_loss(
     return apply(_GAUSSIAN, operands, (reduction, full))
 
 
+@loss(also="batchmean")
 def kl_div(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    log_target: bool = False,
+    input: Tensor, target: Tensor, reduction: str = "mean", log_target: bool = False
 ) -> Tensor:
-    """The Kullback-Leibler divergence; input: logarithms of probabilities. reduction: "batchmean"
-    gives the divergence itself, averaged over the first axis."""
-    if reduction != "batchmean":
-        reduction = reduction_of(size_average, reduce, reduction)
+    """target * (ln(target) - input), of which the sum is the Kullback-Leibler divergence; input:
+    logarithms of probabilities.
+
+    log_target: target has logarithms, too. "batchmean": the sum over the length of the first axis.
+    """
     return apply(_KL_DIV, alike((input, target)), (reduction, log_target))
 
 
+@loss()
 def binary_cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = "mean"
 ) -> Tensor:
-    """The cross entropy of probabilities of yes."""
+    """-(target * ln(input) + (1 - target) * ln(1 - input)), logarithms being at least -100; times
+    weight.
+
+    ValueError where input and target differ in shape, RuntimeError for input outside [0, 1].
+    """
     if input.shape != target.shape:
         raise ValueError(
             f"Using a target size ({target.shape}) that is different to the input size "
@@ -211,27 +195,26 @@ def binary_cross_entropy(
     if np.any((input.array < 0) | (input.array > 1)):
         raise RuntimeError("all elements of input should be between 0 and 1")
     weights = () if weight is None else (weight,)
-    reduction = reduction_of(size_average, reduce, reduction)
     return apply(_BCE, alike((input, target, *weights)), (reduction,))
 
 
+@loss()
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """`binary_cross_entropy` of sigmoid(input)."""
+    """`binary_cross_entropy` of sigmoid(input), also where that is near 0 or 1; pos_weight is a
+    factor of its term target * ln(sigmoid(input)). ValueError where input and target differ in
+    shape."""
     if input.shape != target.shape:
         raise ValueError(
             f"Target size ({target.shape}) must be the same as input size ({input.shape})"
         )
     first = () if weight is None else (weight,)
     last = () if pos_weight is None else (pos_weight,)
-    reduction = reduction_of(size_average, reduce, reduction)
     operands = alike((input, target, *first, *last))
     return apply(_BCE_LOGITS, operands, (reduction, weight is not None))
 
@@ -271,17 +254,24 @@ def _check_class_weights(weight: Tensor | None, count: int) -> None:
         )
 
 
+_CLASSES_ALONG = "(c) or (n, c, …), () or (n, …)"
+
+
+@loss(_CLASSES_ALONG, "() or (n, …)", older="ignore_index")
 def nll_loss(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    size_average: bool | None = None,
     ignore_index: int = -100,
-    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """-input of the target class; input: logarithms of probabilities, classes along axis 1."""
-    reduction = reduction_of(size_average, reduce, reduction)
+    """-weight[k] * input[n, k], k being the class that is the target of n; input: logarithms of
+    probabilities.
+
+    weight: one for each class; a mean is divided by the sum of those used. ignore_index: a target
+    whose loss is 0, and does not count. IndexError for a class that there is not, ValueError and
+    RuntimeError for shapes that do not go together.
+    """
     axis = _class_axis(input, target)
     _check_class_weights(weight, input.shape[axis])
     check_classes(target, input.shape[axis], ignore_index)
@@ -289,19 +279,21 @@ def nll_loss(
     return apply(_NLL, (input, target, *weights), (axis, ignore_index, reduction))
 
 
+@loss(_CLASSES_ALONG + " or that of input", "() or (n, …)", older="ignore_index")
 def cross_entropy(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    size_average: bool | None = None,
     ignore_index: int = -100,
-    reduce: bool | None = None,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """The cross entropy of softmax(input), classes along axis 1; target: classes, or a probability
-    for each."""
-    reduction = reduction_of(size_average, reduce, reduction)
+    """`nll_loss` of log_softmax(input), or -Σ target[n, k] * log_softmax(input)[n, k] where the
+    target has a probability for each class k.
+
+    weight, ignore_index, errors: those of `nll_loss`. label_smoothing: such a part of each target
+    is shared by all classes; RuntimeError outside [0, 1].
+    """
     weights = () if weight is None else (weight,)
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")

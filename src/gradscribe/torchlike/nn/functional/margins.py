@@ -11,15 +11,8 @@ from gradscribe.runtime.tensors import creation
 from gradscribe.runtime.tensors.promotion import alike
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.torchlike.nn.formulas import losses as formulas
-from gradscribe.torchlike.nn.functional.losses import check_classes, reduction_of
-
-# fmt: off
-__all__ = [
-    "cosine_embedding_loss", "hinge_embedding_loss", "margin_ranking_loss", "multi_margin_loss",
-    "multilabel_margin_loss", "multilabel_soft_margin_loss", "soft_margin_loss",
-    "triplet_margin_loss", "triplet_margin_with_distance_loss",
-]
-# fmt: on
+from gradscribe.torchlike.nn.functional.losses import check_classes
+from gradscribe.torchlike.nn.functional.rows import loss
 
 _R = ("reduction",)
 _HINGE = Operation("HingeEmbeddingLoss", formulas.hinge_embedding, (*_R, "margin"))
@@ -32,30 +25,20 @@ _MULTILABEL_MARGIN = Operation("MultilabelMarginLoss", formulas.multilabel_margi
 _MULTILABEL_SOFT = Operation("MultilabelSoftMarginLoss", formulas.multilabel_soft_margin, _R)
 
 
+@loss()
 def hinge_embedding_loss(
-    input: Tensor,
-    target: Tensor,
-    margin: float = 1.0,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, margin: float = 1.0, reduction: str = "mean"
 ) -> Tensor:
-    """input where the target is 1, how much is missing to the margin where it is -1."""
-    reduction = reduction_of(size_average, reduce, reduction)
+    """input where the target is 1, max(margin - input, 0) where it is -1."""
     return apply(_HINGE, alike((input, target)), (reduction, margin))
 
 
+@loss("(…), (…), (…)")
 def margin_ranking_loss(
-    input1: Tensor,
-    input2: Tensor,
-    target: Tensor,
-    margin: float = 0,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, reduction: str = "mean"
 ) -> Tensor:
-    """How much is missing for input1 to be greater (target 1) or smaller (-1) by a margin."""
-    reduction = reduction_of(size_average, reduce, reduction)
+    """max(margin - target * (input1 - input2), 0): input1 should be the greater by a margin where
+    the target is 1, the smaller where it is -1. RuntimeError for different numbers of axes."""
     ranks = [len(each.shape) for each in (input1, input2, target)]
     if not ranks[0] == ranks[1] == ranks[2]:
         raise RuntimeError(
@@ -65,29 +48,18 @@ def margin_ranking_loss(
     return apply(_RANKING, alike((input1, input2, target)), (reduction, margin))
 
 
-def soft_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """log(1 + exp(-target * input))."""
-    reduction = reduction_of(size_average, reduce, reduction)
+@loss()
+def soft_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+    """ln(1 + e^(-target * input)); target: 1 or -1."""
     return apply(_SOFT_MARGIN, alike((input, target)), (reduction,))
 
 
+@loss("(…, k), (…, k), (…)")
 def cosine_embedding_loss(
-    input1: Tensor,
-    input2: Tensor,
-    target: Tensor,
-    margin: float = 0,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, reduction: str = "mean"
 ) -> Tensor:
-    """1 - cosine where the target is 1, how much it is above the margin where it is -1."""
-    reduction = reduction_of(size_average, reduce, reduction)
+    """1 - cosine where the target is 1, max(cosine - margin, 0) where it is -1, the cosine being
+    that of the angle between vectors along the last axis."""
     products_ = reductions.sum(elementwise.mul(input1, input2), -1)
     first = elementwise.add(reductions.sum(elementwise.square(input1), -1), 1e-12)
     second = elementwise.add(reductions.sum(elementwise.square(input2), -1), 1e-12)
@@ -95,6 +67,7 @@ def cosine_embedding_loss(
     return apply(_COSINE, alike((cosine, target)), (reduction, margin))
 
 
+@loss("(…, k), (…, k), (…, k)")
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -103,11 +76,13 @@ def triplet_margin_loss(
     p: float = 2,
     eps: float = 1e-6,
     swap: bool = False,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """How much the negative is nearer to the anchor than the positive, plus a margin."""
+    """max(margin + |anchor - positive| - |anchor - negative|, 0), of p-norms along the last axis.
+
+    eps: is added to the differences. swap: |positive - negative| counts where that is the smaller.
+    ValueError for a margin that is not above 0, RuntimeError for different numbers of axes.
+    """
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
 
@@ -129,10 +104,11 @@ def triplet_margin_loss(
         distance_function=distance,
         margin=margin,
         swap=swap,
-        reduction=reduction_of(size_average, reduce, reduction),
+        reduction=reduction,
     )
 
 
+@loss("(…, k), (…, k), (…, k)", older="")
 def triplet_margin_with_distance_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -143,15 +119,15 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """`triplet_margin_loss` with a distance of one's own. swap: the negative may also be near to
-    the positive."""
+    """`triplet_margin_loss` with a distance of one's own: a function of two Tensors, by default
+    `pairwise_distance`."""
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     distance = calculus.pairwise_distance if distance_function is None else distance_function
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = elementwise.minimum(far, distance(positive, negative))
-    return apply(_TRIPLET, (near, far), (reduction_of(None, None, reduction), margin))
+    return apply(_TRIPLET, (near, far), (reduction, margin))
 
 
 def _check_rows(rows: Tensor) -> None:
@@ -163,21 +139,23 @@ def _check_rows(rows: Tensor) -> None:
         )
 
 
+@loss("(n?, c), (n) or ()", "(n?)")
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
     p: int = 1,
     margin: float = 1.0,
     weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """For each class but the target: how much is missing for the target's score to be greater by a
-    margin."""
+    """Σ max(margin - input[n, k] + input[n, i], 0)^p / c over all classes i but the target k of n;
+    times weight[k].
+
+    p: 1 or 2; ValueError for any other. IndexError for a class that there is not, RuntimeError for
+    shapes that do not go together.
+    """
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
-    reduction = reduction_of(size_average, reduce, reduction)
     is_single = len(input.shape) < 2
     rows = shaping.reshape(input, (1, -1)) if is_single else input
     classes = shaping.reshape(target, -1)
@@ -194,16 +172,11 @@ def multi_margin_loss(
     return shaping.squeeze(losses, 0) if is_single and reduction == "none" else losses
 
 
-def multilabel_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """For each pair of a target class and another: how much is missing to a margin of 1. target:
-    classes in each row, up to the first -1."""
-    reduction = reduction_of(size_average, reduce, reduction)
+@loss("(n?, c), (n?, c)", "(n?)")
+def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+    """Σ max(1 - input[n, k] + input[n, i], 0) / c over all target classes k of n and all others i.
+    target: classes in each row, up to the first -1. RuntimeError for shapes that do not go
+    together."""
     is_single = len(input.shape) < 2
     rows = shaping.reshape(input, (1, -1)) if is_single else input
     classes = shaping.reshape(target, (1, -1)) if is_single else target
@@ -219,15 +192,10 @@ def multilabel_margin_loss(
     return shaping.squeeze(losses, 0) if is_single and reduction == "none" else losses
 
 
+@loss("(…, c), (…, c)")
 def multilabel_soft_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = "mean"
 ) -> Tensor:
-    """The binary cross entropies of logits, averaged over the last axis."""
-    reduction = reduction_of(size_average, reduce, reduction)
+    """The mean of weight * `binary_cross_entropy_with_logits` over the last axis."""
     weights = () if weight is None else (weight,)
     return apply(_MULTILABEL_SOFT, alike((input, target, *weights)), (reduction,))

@@ -13,6 +13,13 @@ from gradscribe.runtime.tensors.tensor import Tensor, wrap
 from gradscribe.torchlike.nn.formulas import padding as margins
 from gradscribe.torchlike.nn.formulas import pooling as formulas
 from gradscribe.torchlike.nn.formulas import resampling
+from gradscribe.torchlike.nn.functional.rows import (
+    FUNCTIONAL,
+    SPACES,
+    Function,
+    Space,
+    for_spaces,
+)
 from gradscribe.torchlike.nn.functional.windows import (
     adaptive_counts,
     batch_of,
@@ -24,16 +31,10 @@ from gradscribe.torchlike.nn.functional.windows import (
     window,
 )
 
-# fmt: off
-__all__ = [
-    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "avg_pool1d", "avg_pool2d",
-    "avg_pool3d", "lp_pool1d", "lp_pool2d", "lp_pool3d",
-]
-# fmt: on
-
 _SUMS = Operation("AvgPool", formulas.window_sums, ("kernel", "stride", "counts"))
 _FRAMED = Operation("ConstantPadNd", margins.framed, ("before", "after", "value"))
 _RESAMPLED = Operation("AdaptiveAvgPool", resampling.resampled)
+_POOLED = "(n?, c, {space}) -> (n?, c, {made})"
 
 
 def _covered(
@@ -92,6 +93,7 @@ def _avg_pooled(
     return like(shaping.reshape(means, shape), input, rank)
 
 
+@FUNCTIONAL.operation(shapes="(n?, c, l) -> (n?, c, l')")
 def avg_pool1d(
     input: Tensor,
     kernel_size: Any,
@@ -100,41 +102,39 @@ def avg_pool1d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:
-    """The mean under each position of a window."""
+    """`avg_pool2d` along one axis, with its arguments (but for the divisor) and errors."""
     return _avg_pooled(input, 1, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
 
 
-def avg_pool2d(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Tensor:
-    """The mean under each position of a window."""
-    return _avg_pooled(
-        input, 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    )
+@for_spaces("avg_pool{rank}d", _POOLED, spaces=SPACES[1:])
+def _avg_pool(space: Space) -> Function:
+    def pooled(
+        input: Tensor,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Tensor:
+        """Σ input[n, c, stride * p + k - padding] / count over all places k of a window, for each
+        place p of the result.
 
+        kernel_size, stride (by default, kernel_size), padding: a number for each axis, or one for
+        all. ceil_mode: the last window may reach beyond the end. count: divisor_override, or how
+        many elements the window meets, zeros of the padding among them if count_include_pad.
+        RuntimeError for numbers and shapes that do not go together, and for a divisor of 0.
+        """
+        divisor = divisor_override
+        return _avg_pooled(
+            input, len(space), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor
+        )
 
-def avg_pool3d(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Tensor:
-    """The mean under each position of a window."""
-    return _avg_pooled(
-        input, 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    )
+    return pooled
 
 
 def part_means(input: Tensor, rank: int, output_size: Any) -> Tensor:
+    """The means of so many parts along each axis of space."""
     batch = batch_of(input, rank, f"adaptive_avg_pool{rank}d")
     space = tuple(batch.shape[2:])
     counts = adaptive_counts(output_size, deep(space), rank)[3 - rank :]
@@ -148,60 +148,39 @@ def part_means(input: Tensor, rank: int, output_size: Any) -> Tensor:
     return like(apply(_RESAMPLED, (batch, *matrices)), input, rank)
 
 
-def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
-    """The mean of each of so many equal parts of an image."""
-    return part_means(input, 1, output_size)
+@for_spaces("adaptive_avg_pool{rank}d", _POOLED)
+def _adaptive_avg_pool(space: Space) -> Function:
+    def pooled(input: Tensor, output_size: Any) -> Tensor:
+        """The mean of each of so many parts of input, of lengths as equal as can be.
+
+        output_size: how many along each axis, or one number for all; None: as many as there are
+        elements. RuntimeError for a negative number, ValueError for too many.
+        """
+        return part_means(input, len(space), output_size)
+
+    return pooled
 
 
-def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """The mean of each of so many equal parts of an image."""
-    return part_means(input, 2, output_size)
+@for_spaces("lp_pool{rank}d", _POOLED)
+def _lp_pool(space: Space) -> Function:
+    def pooled(
+        input: Tensor,
+        norm_type: float,
+        kernel_size: Any,
+        stride: Any = None,
+        ceil_mode: bool = False,
+    ) -> Tensor:
+        """(Σ x^norm_type)^(1 / norm_type) over the elements x that a window meets, for each of its
+        places.
 
+        kernel_size, stride, ceil_mode, errors: those of `avg_pool{rank}d`.
+        """
+        rank = len(space)
+        powers = elementwise.pow(input, norm_type)
+        means = _avg_pooled(powers, rank, kernel_size, stride, 0, ceil_mode, True, None)
+        kernel = triple(kernel_size, rank, 1)
+        size = elementwise.mul(elementwise.sign(means), elementwise.relu(elementwise.abs(means)))
+        whole = elementwise.mul(size, kernel[0] * kernel[1] * kernel[2])
+        return elementwise.pow(whole, 1.0 / norm_type)
 
-def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
-    """The mean of each of so many equal parts of an image."""
-    return part_means(input, 3, output_size)
-
-
-def _norms(
-    input: Tensor, rank: int, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool
-) -> Tensor:
-    powers = elementwise.pow(input, norm_type)
-    means = _avg_pooled(powers, rank, kernel_size, stride, 0, ceil_mode, True, None)
-    kernel = triple(kernel_size, rank, 1)
-    size = elementwise.mul(elementwise.sign(means), elementwise.relu(elementwise.abs(means)))
-    whole = elementwise.mul(size, kernel[0] * kernel[1] * kernel[2])
-    return elementwise.pow(whole, 1.0 / norm_type)
-
-
-def lp_pool1d(
-    input: Tensor,
-    norm_type: float,
-    kernel_size: Any,
-    stride: Any = None,
-    ceil_mode: bool = False,
-) -> Tensor:
-    """The p-norm of what each position of a window meets."""
-    return _norms(input, 1, norm_type, kernel_size, stride, ceil_mode)
-
-
-def lp_pool2d(
-    input: Tensor,
-    norm_type: float,
-    kernel_size: Any,
-    stride: Any = None,
-    ceil_mode: bool = False,
-) -> Tensor:
-    """The p-norm of what each position of a window meets."""
-    return _norms(input, 2, norm_type, kernel_size, stride, ceil_mode)
-
-
-def lp_pool3d(
-    input: Tensor,
-    norm_type: float,
-    kernel_size: Any,
-    stride: Any = None,
-    ceil_mode: bool = False,
-) -> Tensor:
-    """The p-norm of what each position of a window meets."""
-    return _norms(input, 3, norm_type, kernel_size, stride, ceil_mode)
+    return pooled

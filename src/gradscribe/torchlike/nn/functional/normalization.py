@@ -14,14 +14,8 @@ from gradscribe.runtime.operations import elementwise, inplace, reductions, shap
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.torchlike.nn.formulas import normalization as formulas
-from gradscribe.torchlike.nn.functional import padding
-
-# fmt: off
-__all__ = [
-    "batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize",
-    "rms_norm",
-]
-# fmt: on
+from gradscribe.torchlike.nn.functional.padding import pad
+from gradscribe.torchlike.nn.functional.rows import FUNCTIONAL, SAME
 
 _AFFINE = ("axes", "eps", "shape", "has_weight")
 _LAYER_NORM = Operation("NativeLayerNorm", formulas.normalized, _AFFINE)
@@ -31,6 +25,8 @@ _BATCH_NORM_EVAL = Operation(
 )
 _GROUP_NORM = Operation("NativeGroupNorm", formulas.grouped, ("groups", "eps", "has_weight"))
 _RMS_NORM = Operation("FusedRmsNorm", formulas.root_mean_square, ("axes", "eps", "shape"))
+_OF_LAST = "(…, *normalized_shape) -> (…, *normalized_shape)"
+_OF_CHANNELS = "(n, c, …), and (c) each of the others -> (n, c, …)"
 
 
 def _parameters(*tensors: Tensor | None) -> tuple[Tensor, ...]:
@@ -57,6 +53,7 @@ def _trailing(input: Tensor, normalized_shape: Sequence[int]) -> tuple[int, ...]
     return tuple(range(rank - len(shape), rank))
 
 
+@FUNCTIONAL.operation(shapes=_OF_LAST)
 def layer_norm(
     input: Tensor,
     normalized_shape: Sequence[int],
@@ -64,20 +61,29 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Of mean 0 and variance 1 over the last axes, times a weight, plus a bias."""
+    """(x - mean) / √(variance + eps) * weight + bias, mean and variance being those of x over its
+    last axes.
+
+    normalized_shape: the lengths of these, which are those of weight and bias, too. RuntimeError
+    where input does not have them.
+    """
     axes = _trailing(input, normalized_shape)
     shape = tuple(input.shape[axes[0] :])
     operands = (input, *_parameters(weight, bias))
     return apply(_LAYER_NORM, operands, (axes, eps, shape, weight is not None))
 
 
+@FUNCTIONAL.operation(shapes=_OF_LAST)
 def rms_norm(
     input: Tensor,
     normalized_shape: Sequence[int],
     weight: Tensor | None = None,
     eps: float | None = None,
 ) -> Tensor:
-    """Over the root of the mean of the squares over the last axes, times a weight."""
+    """x / √(mean of x² + eps) * weight, the mean being that over the last axes.
+
+    normalized_shape, errors: those of `layer_norm`. eps: by default, that of the dtype.
+    """
     axes = _trailing(input, normalized_shape)
     if weight is not None and tuple(weight.shape) != tuple(input.shape[axes[0] :]):
         raise RuntimeError(
@@ -89,6 +95,7 @@ def rms_norm(
     return apply(_RMS_NORM, (input, *_parameters(weight)), (axes, small, shape))
 
 
+@FUNCTIONAL.operation(shapes="(n, c, …), (c)?, (c)? -> (n, c, …)")
 def group_norm(
     input: Tensor,
     num_groups: int,
@@ -96,7 +103,8 @@ def group_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Of mean 0 and variance 1 in each group of channels of a sample."""
+    """(x - mean) / √(variance + eps) * weight + bias, mean and variance being those of each of
+    num_groups parts of a sample's channels. RuntimeError where they cannot be so divided."""
     rank = len(input.shape)
     if rank < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {rank}")
@@ -120,6 +128,7 @@ def _moved(running: Tensor | None, found: Tensor, momentum: float) -> None:
             inplace.assign(running, elementwise.add(old, elementwise.mul(found, momentum)))
 
 
+@FUNCTIONAL.operation(shapes=_OF_CHANNELS)
 def batch_norm(
     input: Tensor,
     running_mean: Tensor | None,
@@ -130,8 +139,12 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Of mean 0 and variance 1 in each channel: of this batch when training, else of the running
-    averages."""
+    """(x - mean) / √(variance + eps) * weight + bias, for each channel.
+
+    training: mean and variance are those of the batch, by a part `momentum` of which running_mean
+    and running_var, if they are given, are moved; otherwise these count. ValueError for a batch of
+    one element for each channel, RuntimeError where averages or axes are missing.
+    """
     rank = len(input.shape)
     if rank < 2:
         raise RuntimeError(f"batch_norm: expected input of at least 2 dimensions, got {rank}")
@@ -158,6 +171,7 @@ def batch_norm(
     return apply(_BATCH_NORM, (input, *parameters), static)
 
 
+@FUNCTIONAL.operation(shapes=_OF_CHANNELS)
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,
@@ -168,7 +182,11 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Of mean 0 and variance 1 in each channel of each sample."""
+    """(x - mean) / √(variance + eps) * weight + bias, for each channel of each sample.
+
+    use_input_stats: mean and variance are those of input, otherwise running_mean and running_var
+    count; they are moved as by `batch_norm`. ValueError for channels of one element.
+    """
     if not use_input_stats:
         return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
     rank = len(input.shape)
@@ -185,6 +203,7 @@ def instance_norm(
     return apply(_BATCH_NORM, (input, *_parameters(weight, bias)), static)
 
 
+@FUNCTIONAL.operation(shapes=SAME)
 def normalize(
     input: Tensor,
     p: float = 2.0,
@@ -192,16 +211,18 @@ def normalize(
     eps: float = 1e-12,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Over the p-norm along an axis, or over eps where that is greater."""
+    """x / max(‖x‖, eps), of the p-norm along the axis dim. out: where the result is put."""
     size = functions.norm(input, p, dim, True)
     result = functions.div(input, shaping.expand_as(functions.clamp_min(size, eps), input))
     return result if out is None else inplace.assign(out, result)
 
 
+@FUNCTIONAL.operation(shapes="(n, c, …) -> (n, c, …)")
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
-    """Over a power of the mean square of neighbouring channels (Krizhevsky et al., 2012)."""
+    """x / (k + alpha * mean of x² over `size` channels around)^beta (Krizhevsky et al., 2012).
+    ValueError for less than three axes."""
     rank = len(input.shape)
     if rank < 3:
         raise ValueError(
@@ -210,7 +231,7 @@ def local_response_norm(
         )
     squares = elementwise.square(input)
     before, after = size // 2, (size - 1) // 2
-    whole = padding.pad(squares, (0, 0) * (rank - 2) + (before, after))
+    whole = pad(squares, (0, 0) * (rank - 2) + (before, after))
     channels = input.shape[1]
     total = whole[:, :channels]
     for shift in range(1, size):

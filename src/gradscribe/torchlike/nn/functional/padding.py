@@ -10,19 +10,23 @@ import numpy as np
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.torchlike.nn.formulas import padding as formulas
-
-__all__ = ["pad"]
+from gradscribe.torchlike.nn.functional.rows import FUNCTIONAL
 
 _CONSTANT = Operation("ConstantPadNd", formulas.framed, ("before", "after", "value"))
 _PAD = Operation("Pad", np.pad, ("pad_width", "mode"))
 _NAMES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
+@FUNCTIONAL.operation(shapes="(…, n, m) -> (…, n + top + bottom, m + left + right)")
 def pad(
     input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
 ) -> Tensor:
-    """More elements before and after along the last axes, given as (left, right, top, bottom, …);
-    fewer, where a number is negative. mode: "constant", "reflect", "replicate" or "circular"."""
+    """input with more elements before and after along its last axes, fewer for a negative number.
+
+    pad: (left, right, top, bottom, …), from the last axis on. mode: "constant" (value, by default
+    0), "reflect", "replicate" or "circular". RuntimeError for numbers that do not go with the
+    shape, ValueError for a value in another mode, NotImplementedError for what no mode does.
+    """
     widths = tuple(pad)
     rank = len(input.shape)
     if len(widths) % 2:

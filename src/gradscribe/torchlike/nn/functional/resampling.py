@@ -9,20 +9,16 @@ from gradscribe.runtime.operations import shaping
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 from gradscribe.torchlike.nn.formulas import resampling as formulas
-from gradscribe.torchlike.nn.functional import means
-
-# fmt: off
-__all__ = [
-    "channel_shuffle", "interpolate", "pixel_shuffle", "pixel_unshuffle", "upsample",
-    "upsample_bilinear", "upsample_nearest",
-]
-# fmt: on
+from gradscribe.torchlike.nn.functional.means import part_means
+from gradscribe.torchlike.nn.functional.rows import FUNCTIONAL
 
 _RESAMPLED = Operation("Upsample", formulas.resampled)
 _PICKED = Operation("UpsampleNearest", formulas.picked)
 _RANKS = {"linear": 1, "bilinear": 2, "trilinear": 3, "bicubic": 2}
+_RESIZED = "(n, c, *space) -> (n, c, *size)"
 
 
+@FUNCTIONAL.operation(shapes=_RESIZED)
 def interpolate(
     input: Tensor,
     size: Any = None,
@@ -32,8 +28,15 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Tensor:
-    """The input (batch, channels, axes of space) in another size, or scaled by a factor. mode:
-    "nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear" or "area"."""
+    """input in another size.
+
+    size, or scale_factor: a number for each axis of space, or one for all. mode: "nearest",
+    "nearest-exact", "area" (means), "linear", "bilinear", "trilinear" or "bicubic" (polynomials
+    between elements). align_corners: the outermost elements stay at the corners.
+    recompute_scale_factor: the factor is that of the lengths. ValueError for sizes or
+    align_corners that cannot be, NotImplementedError for axes that a mode does not have, and for
+    antialias.
+    """
     rank = len(input.shape) - 2
     if antialias:
         raise NotImplementedError("interpolate() with antialias=True: use avg_pool first")
@@ -53,7 +56,7 @@ def interpolate(
     if recompute_scale_factor:
         scales = (None,) * rank
     if mode == "area":
-        return means.part_means(input, rank, counts)
+        return part_means(input, rank, counts)
     if mode in ("nearest", "nearest-exact"):
         is_exact = mode == "nearest-exact"
         places = tuple(
@@ -100,6 +103,7 @@ def _sizes(space: Any, size: Any, scale_factor: Any) -> tuple[Any, Any]:
     return tuple(math.floor(n * scale) for n, scale in zip(space, scales, strict=True)), scales
 
 
+@FUNCTIONAL.operation(shapes=_RESIZED)
 def upsample(
     input: Tensor,
     size: Any = None,
@@ -107,22 +111,26 @@ def upsample(
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """`interpolate`."""
+    """`interpolate`, under an older name."""
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
+@FUNCTIONAL.operation(shapes=_RESIZED)
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """`interpolate` by copies of the nearest elements."""
+    """`interpolate`, mode "nearest"."""
     return interpolate(input, size, scale_factor, "nearest")
 
 
+@FUNCTIONAL.operation(shapes=_RESIZED)
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """`interpolate` by lines between the elements; corners stay corners."""
+    """`interpolate`, mode "bilinear", align_corners=True."""
     return interpolate(input, size, scale_factor, "bilinear", True)
 
 
+@FUNCTIONAL.operation(shapes="(…, c * r², h, w) -> (…, c, h * r, w * r), r being upscale_factor")
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """Each group of factor² channels as blocks of an image that much greater."""
+    """result[c, r * i + a, r * j + b] = input[r² * c + r * a + b, i, j], r being upscale_factor.
+    RuntimeError where channels are no multiple of r², or r is not above 0."""
     factor = upscale_factor
     if len(input.shape) < 3:
         raise RuntimeError(
@@ -144,8 +152,9 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     return shaping.reshape(shaping.permute(parts, order), shape)
 
 
+@FUNCTIONAL.operation(shapes="(…, c, h * r, w * r) -> (…, c * r², h, w), r being downscale_factor")
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """The inverse of `pixel_shuffle`."""
+    """The inverse of `pixel_shuffle`. RuntimeError where lengths are no multiple of r."""
     factor = downscale_factor
     if len(input.shape) < 3:
         raise RuntimeError(
@@ -171,8 +180,10 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     return shaping.reshape(shaping.permute(parts, order), shape)
 
 
+@FUNCTIONAL.operation(shapes="(n, c, …) -> (n, c, …)")
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """The channels of all groups in turn."""
+    """The channels in turn: the first of each of so many groups, the second of each, and so on.
+    RuntimeError where they are no multiple of groups."""
     if len(input.shape) < 3:
         raise RuntimeError(
             "channel_shuffle expects input with > 2 dims, but got input with sizes "

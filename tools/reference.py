@@ -47,6 +47,8 @@ def page() -> str:
     from gradscribe import torchlike
     from gradscribe.runtime.arrays.rows import FUNCTION, MAIN, METHOD, Table
     from gradscribe.torchlike import fft, linalg, special
+    from gradscribe.torchlike.nn import functional
+    from gradscribe.torchlike.nn.functional.rows import FUNCTIONAL
     from gradscribe.torchlike.signal import windows
 
     def entries(table: Table, module: Any, names: set[str]) -> list[str]:
@@ -67,6 +69,7 @@ def page() -> str:
         (fft.FFT, fft),
         (special.SPECIAL, special),
         (windows.WINDOWS, windows),
+        (FUNCTIONAL, functional),
     ):
         sections[f"`gradscribe.{table.name}`"] = entries(table, module, {*table.rows})
     parts = [f"## {title}\n\n" + "\n".join(lines) + "\n" for title, lines in sections.items()]

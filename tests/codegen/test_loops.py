@@ -310,8 +310,7 @@ def test_large_integers_among_the_arguments_are_numpy_s():
 @pytest.mark.parametrize(
     ("function", "args", "reason"),
     [
-        (lambda x: np.sum(x * x), (VECTOR,), "of arrays"),
-        (lambda x: x[1:3] @ x[2:4], (VECTOR,), "of an array"),
+        (lambda x: np.sum(np.exp(x)), (VECTOR,), "`exp` of arrays"),
         (lambda x: x["a"] ** 2, ({"a": 1.5},), "of the class dict"),
         (lambda x: x[0] * x[1], (VECTOR.astype(np.float32),), "float32"),
     ],

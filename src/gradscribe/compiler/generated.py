@@ -10,9 +10,10 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from gradscribe import codegen
-from gradscribe.codegen.loops import Native
+from gradscribe.codegen.loops import Native, Refusal
 from gradscribe.compiler.conditions import compiling
 from gradscribe.ir.core import Callee, Function, callees
+from gradscribe.transforms.kernels import NotLoopsError, in_loops
 from gradscribe.transforms.passes.bufferize import bufferize
 from gradscribe.transforms.passes.plain_values import plain_values
 from gradscribe.transforms.passes.records.flatten_records import flatten_records
@@ -95,7 +96,14 @@ class Generated:
     @compiling
     def native(self) -> Native:
         """The function as native code, where that can be."""
-        return Native(self.ir, lambda: self.of_numpy)
+        return Native(self._loops(), lambda: self.of_numpy)
+
+    def _loops(self) -> Function | Refusal:
+        """The IR with loops over elements for operations on arrays; or why it cannot have them."""
+        try:
+            return flatten_records(in_loops(self.bufferized))
+        except NotLoopsError as error:
+            return Refusal(error.what, error.location)
 
     @property
     def callable(self) -> Callable[..., Any]:

@@ -10,8 +10,8 @@ raises nothing that users see: whatever it meets that Python, or NumPy, may rais
 leaves, and the NumPy tier runs the call again. It writes to no argument, so nothing has happened.
 """
 
-from gradscribe.codegen.loops.checks import refusal
+from gradscribe.codegen.loops.checks import Refusal, refusal
 from gradscribe.codegen.loops.emit import emit_loops
 from gradscribe.codegen.loops.native import Native, require_numba
 
-__all__ = ["Native", "emit_loops", "refusal", "require_numba"]
+__all__ = ["Native", "Refusal", "emit_loops", "refusal", "require_numba"]

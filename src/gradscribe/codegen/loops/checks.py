@@ -39,6 +39,7 @@ from gradscribe.ir.types import (
     Undefined,
 )
 from gradscribe.primitives.control import (
+    ASSERT,
     CONSTANT,
     COPY,
     ITEM,
@@ -105,10 +106,13 @@ _OF_NUMBERS = frozenset(
 _SHAPED = frozenset(PRIMITIVES[f] for f in (np.zeros, np.ones, np.empty))
 _LIKE = frozenset(
     {ZEROS_LIKE, COPY}
-    | {PRIMITIVES[f] for f in (np.copy, np.zeros_like, np.ones_like, np.empty_like)}
+    | {PRIMITIVES[f] for f in (np.copy, np.zeros_like, np.ones_like, np.empty_like, np.full_like)}
 )
 _FREE = frozenset(
-    {CONSTANT, UNDEF, STOP_GRADIENT, TUPLE, ITEM, STACK, PUSH, STACK_POP, RAISE, LENGTH, SIZE, LEN}
+    {
+        *(CONSTANT, UNDEF, STOP_GRADIENT, TUPLE, ITEM, STACK, PUSH, STACK_POP, RAISE, ASSERT),
+        *(LENGTH, SIZE, LEN),
+    }
 )
 
 
@@ -172,7 +176,7 @@ def _check_block(block: Block, bits: Bits) -> None:
 
 def _check_operation(operation: Operation, bits: Bits) -> None:
     location, primitive = operation.location, operation.primitive
-    if primitive not in (PUSH, RAISE):
+    if primitive not in (PUSH, RAISE, ASSERT):
         _check_types(operation.results, location)
     if primitive is CALL:
         raise _RefusedError("a call of a function that is compiled by itself", location)

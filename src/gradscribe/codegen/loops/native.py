@@ -13,7 +13,7 @@ import numpy as np
 
 from gradscribe.codegen.load import execute
 from gradscribe.codegen.loops.checked import mathematics, power
-from gradscribe.codegen.loops.checks import refusal
+from gradscribe.codegen.loops.checks import Refusal, refusal
 from gradscribe.codegen.loops.classes import Classes, classes_of_results
 from gradscribe.codegen.loops.emit import render_loops
 from gradscribe.codegen.loops.integers import OF_ARGUMENTS
@@ -28,13 +28,18 @@ from gradscribe.numpy_errors import is_usual
 class Native:
     """A function as native code, and as NumPy's where that cannot, or must not, run.
 
-    function: as it is emitted. plain: gives the same function of the NumPy tier.
+    function: as it is emitted, with loops for its operations on arrays; or why there is none.
+    plain: gives the same function of the NumPy tier.
     """
 
-    def __init__(self, function: Function, plain: Callable[[], Callable[..., Any]]) -> None:
-        self._function = function
+    def __init__(
+        self, function: Function | Refusal, plain: Callable[[], Callable[..., Any]]
+    ) -> None:
         self._plain = plain
-        refused = refusal(function)
+        refused = function if isinstance(function, Refusal) else refusal(function)
+        self._refused = refused
+        if not isinstance(function, Refusal):
+            self._function = function
         self.is_native = refused is None
         self.report = "native" if refused is None else f"NumPy: {refused}"
 
@@ -49,9 +54,9 @@ class Native:
     @cached_property
     def source(self) -> str:
         """The text of the native function."""
-        refused = refusal(self._function)
-        if refused is not None:
-            raise UnsupportedError(f"as native code, {refused}", "see `.source` for NumPy's tier")
+        if self._refused is not None:
+            what = f"as native code, {self._refused}"
+            raise UnsupportedError(what, "see `.source` for NumPy's tier")
         return render_loops(self._function).text
 
     @cached_property

@@ -877,7 +877,7 @@ def test_every_name_is_a_case_or_an_exception():
         ("z = x.sum(); z.add_(1); return z", "a Tensor without axes"),
         ("return x.view(gs.float32)", "a view of another element type"),
         ("z = x * 1; z.t_(); return z", "exchanging axes in place"),
-        ("return x.split(1, along=0)", r"split\(\): got an unexpected keyword argument 'along'"),
+        ("return x.split(1, along=0)", "`split` cannot be .*unexpected keyword argument 'along'"),
         ("return x[None][0, :, [0, 1]]", "an integer selects before arrays index Tensors"),
         ("z = x[None] * 1; z[0, :, [0, 1]] = 2.0; return z", "an integer selects before arrays"),
         ("return x[[[0, 1], [2, 0]]]", "a list of lists indexes each axis of Tensors"),

@@ -121,9 +121,7 @@ def item_of_a_number_or_a_tensor(x):
     return max(x[0], WEIGHTS.sum()).item() * x[1]
 
 
-@refused(
-    "this always raises TypeError: unbind(): got an unexpected keyword argument 'axes'", TENSOR
-)
+@refused("`unbind` cannot be called like this: got an unexpected keyword argument 'axes'", TENSOR)
 def parts_along_axes(x):
     return x.unbind(axes=0)[0]
 

@@ -7,23 +7,18 @@ from typing import Any
 import numpy as np
 
 from gradscribe.api.tensor_handlers import (
-    as_array,
     calling,
     folded,
     known_value,
     spelled,
 )
-from gradscribe.frontend.containers import known_integers, shapes, subscripts
+from gradscribe.frontend.containers import shapes, subscripts
 from gradscribe.frontend.state.handlers import Handler
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Ref, Static, TupleOf, is_number
 from gradscribe.ir.types import Array
 from gradscribe.runtime.arrays import size
-from gradscribe.runtime.operations import adaptors, gathering, indexing, shaping, viewing
-from gradscribe.runtime.tensors import queries
-from gradscribe.runtime.tensors.tensor import Tensor
-
-_FIRST, _ONCE, _PLANE = Static(0), Static(1), Static((0, 1))
+from gradscribe.runtime.operations import adaptors, gathering, indexing, pieces, shaping, viewing
 
 
 def _integers(lowering: Lowering, node: Any, item: Any, /) -> Any:
@@ -36,24 +31,6 @@ def _integers(lowering: Lowering, node: Any, item: Any, /) -> Any:
 
 def _size(lowering: Lowering, node: Any, item: Any, /) -> Any:
     return TupleOf(lowering.unpacked(node, item))
-
-
-def _axes(lowering: Lowering, node: Any, /, dim: Any) -> Any:
-    """`_axes(dim)`: None, an integer or a tuple of integers that are known."""
-    if is_number(dim):
-        return Static(known_integers.static_integer(lowering, node, dim))
-    if isinstance(dim, Static):
-        return dim
-    items = lowering.unpacked(node, dim)
-    static = tuple(Static(known_integers.static_integer(lowering, node, item)) for item in items)
-    return TupleOf(static) if static else Static(None)
-
-
-def _numel(lowering: Lowering, node: Any, /, input: Any) -> Any:
-    """The number of elements."""
-    if is_number(input):
-        return Static(1)
-    return lowering.attribute(node, as_array(lowering, node, input), "size")
 
 
 def _squeeze(lowering: Lowering, node: Any, input: Any, dim: Any = None, axis: Any = None) -> Any:
@@ -93,40 +70,6 @@ def _view(lowering: Lowering, node: Any, input: Any, *shape: Any, dtype: Any = N
     return lowering.call(node, Static(shaping.reshape), (input, *shape), {})
 
 
-def _unbind(lowering: Lowering, node: Any, input: Any, dim: Any = _FIRST) -> Any:
-    axis, length = _axis(lowering, node, input, dim)
-    return TupleOf(tuple(_slice_at(lowering, node, input, axis, Static(i)) for i in range(length)))
-
-
-def _split(lowering: Lowering, node: Any, input: Any, split_size: Any, dim: Any = _FIRST) -> Any:
-    axis, length = _axis(lowering, node, input, dim)
-    bounds = shaping._bounds_of_pieces(length, known_value(lowering, node, split_size), axis)
-    places = [slice(Static(start), Static(stop), None) for start, stop in bounds]
-    return TupleOf(tuple(_slice_at(lowering, node, input, axis, place) for place in places))
-
-
-def _chunk(lowering: Lowering, node: Any, input: Any, chunks: Any, dim: Any = _FIRST) -> Any:
-    _, length = _axis(lowering, node, input, dim)
-    pieces = max(1, -(-length // known_value(lowering, node, chunks)))
-    return _split(lowering, node, input, Static(pieces), dim)
-
-
-def _axis(lowering: Lowering, node: Any, input: Any, dim: Any) -> tuple[int, int]:
-    """An axis counted from the front, and its length, which the specialization then assumes."""
-    shape = shapes.shape_of(lowering, input).items
-    axis = shaping.axis_of(known_value(lowering, node, dim), len(shape))
-    return axis, known_integers.static_integer(lowering, node, shape[axis])
-
-
-def _tensor_split(
-    lowering: Lowering, node: Any, input: Any, indices_or_sections: Any, dim: Any = _FIRST
-) -> Any:
-    axis, length = _axis(lowering, node, input, dim)
-    bounds = viewing.bounds_between(length, known_value(lowering, node, indices_or_sections))
-    places = [slice(Static(start), Static(stop), None) for start, stop in bounds]
-    return TupleOf(tuple(_slice_at(lowering, node, input, axis, place) for place in places))
-
-
 def _slice_at(
     lowering: Lowering, node: Any, tensor: Any, axis: Any, index: Any, name: Any = None
 ) -> Any:
@@ -135,9 +78,22 @@ def _slice_at(
     return subscripts.read_item(lowering, node, tensor, place)
 
 
-def _rot90(lowering: Lowering, node: Any, input: Any, k: Any = _ONCE, dims: Any = _PLANE) -> Any:
+def _at_places(
+    lowering: Lowering, node: Any, tensor: Any, axis: Any, places: Any, /, *name: Any, **saved: Any
+) -> Any:
+    return TupleOf(
+        tuple(
+            _slice_at(lowering, node, tensor, axis, place)
+            for place in lowering.unpacked(node, places)
+        )
+    )
+
+
+def _rot90(
+    lowering: Lowering, node: Any, input: Any, k: Any = Static(1), dims: Any = Static((0, 1))
+) -> Any:
     turns = Static(known_value(lowering, node, k))
-    plane = TupleOf(tuple(map(Static, known_value(lowering, node, dims))))
+    plane = Static(known_value(lowering, node, dims))
     return calling(np.rot90)(lowering, node, input, turns, plane)
 
 
@@ -148,19 +104,19 @@ def _masked_select(lowering: Lowering, node: Any, input: Any, mask: Any) -> Any:
 SHAPES: dict[Any, Handler] = {
     size.sizes: _integers,
     size.Size: _size,
-    adaptors.axes: _axes,
-    queries.numel: _numel,
-    Tensor.numel: _numel,
+    adaptors.axes: folded(adaptors.axes),
     shaping.axis_of: folded(shaping.axis_of),
     shaping.squeeze: _squeeze,
     shaping.expand: _expand,
     shaping.view: _view,
-    shaping.unbind: _unbind,
-    shaping.split: _split,
-    shaping.chunk: _chunk,
-    viewing.tensor_split: _tensor_split,
+    shaping.every_index: folded(shaping.every_index),
+    shaping.places_of_pieces: folded(shaping.places_of_pieces),
+    shaping.sizes_of_chunks: folded(shaping.sizes_of_chunks),
+    viewing.places_between: folded(viewing.places_between),
     viewing.order_moved: folded(viewing.order_moved),
     viewing.rot90: _rot90,
+    pieces.pieces: _at_places,
+    indexing.at_places: _at_places,
     indexing.at_axis: _slice_at,
     gathering.masked_select: _masked_select,
 }

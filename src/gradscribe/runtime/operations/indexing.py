@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -371,6 +372,11 @@ def at_axis(tensor: Tensor, axis: int, index: Any, name: str = "") -> Tensor:
     """`tensor[:, …, index]`, the index standing at an axis."""
     place = (*(slice(None),) * axis, index)
     return taken(tensor, place, name) if name else getitem(tensor, place)
+
+
+def at_places(tensor: Tensor, axis: int, places: Iterable[Any]) -> tuple[Tensor, ...]:
+    """`at_axis` for each of several indices."""
+    return tuple(at_axis(tensor, axis, place) for place in places)
 
 
 _NAMED: dict[str, Operation] = {}

@@ -15,7 +15,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from gradscribe.primitives.registry import COMPOSITIONS, available
 from gradscribe.runtime.operations import indexing, joining
-from gradscribe.runtime.operations.viewing import bounds_between
+from gradscribe.runtime.operations.viewing import places_between
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 
@@ -58,10 +58,10 @@ def array_split(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Te
     if isinstance(ends, (int, np.integer)):
         if ends < 1:
             raise ValueError("number sections must be larger than 0.")
-        bounds = bounds_between(ary.shape[axis], int(ends))
+        places = places_between(ary.shape[axis], int(ends))
     else:
-        bounds = bounds_between(ary.shape[axis], [int(end) for end in ends])
-    return [indexing.at_axis(ary, axis, slice(start, stop)) for start, stop in bounds]
+        places = places_between(ary.shape[axis], [int(end) for end in ends])
+    return list(indexing.at_places(ary, axis, places))
 
 
 def diag(v: Tensor, k: int = 0) -> Any:

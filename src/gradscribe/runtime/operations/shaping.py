@@ -361,7 +361,12 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     axis = axis_of(dim, input.array.ndim)
     if not input.array.ndim:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    return pieces(input, axis, range(input.array.shape[axis]), "Unbind")
+    return pieces(input, axis, every_index(input.array.shape[axis]), "Unbind")
+
+
+def every_index(length: int) -> tuple[int, ...]:
+    """The indices along an axis."""
+    return tuple(range(length))
 
 
 @operation(BOTH, shapes="(…, n, …) -> (…, size, …) for each piece")
@@ -370,19 +375,16 @@ def split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple
     if not input.array.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     axis = axis_of(dim, input.array.ndim)
-    bounds = _bounds_of_pieces(input.array.shape[axis], split_size, dim)
-    places = [slice(start, stop) for start, stop in bounds]
     shape = input.array.shape
+    places = places_of_pieces(shape[axis], split_size, dim)
     if isinstance(split_size, int):
         return pieces(input, axis, places, "Split", split_size=split_size, self_sym_sizes=shape)
     lengths = tuple(split_size)
     return pieces(input, axis, places, "SplitWithSizes", split_sizes=lengths, self_sym_sizes=shape)
 
 
-def _bounds_of_pieces(
-    length: int, split_size: int | Sequence[int], axis: int
-) -> list[tuple[int, int]]:
-    """Where each of the pieces of an axis starts and stops."""
+def places_of_pieces(length: int, split_size: int | Sequence[int], axis: int) -> tuple[slice, ...]:
+    """Where the pieces of an axis are, of one size or of these sizes."""
     if isinstance(split_size, int):
         if split_size < 0:
             raise RuntimeError(
@@ -394,14 +396,14 @@ def _bounds_of_pieces(
                 f"{length}"
             )
         starts = range(0, max(length, 1), max(split_size, 1))
-        return [(start, min(start + split_size, length)) for start in starts]
+        return tuple(slice(start, min(start + split_size, length)) for start in starts)
     ends = np.cumsum(split_size).tolist()
     if ends[-1] != length:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {length} (input tensor's size "
             f"at dimension {axis}), but got split_sizes={list(split_size)}"
         )
-    return list(zip([0, *ends], ends, strict=False))
+    return tuple(map(slice, [0, *ends], ends))
 
 
 @operation(BOTH, shapes="(…, n, …) -> (…, size, …) for each piece")
@@ -409,7 +411,12 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` pieces of equal size along an axis."""
     if not input.array.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    length = input.array.shape[axis_of(dim, input.array.ndim)]
+    return split(input, sizes_of_chunks(length, chunks), dim)
+
+
+def sizes_of_chunks(length: int, chunks: int) -> int | tuple[int, ...]:
+    """The size of each of at most so many pieces of an axis."""
     if chunks < 1:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    length = input.array.shape[axis_of(dim, input.array.ndim)]
-    return split(input, -(-length // chunks) if length else [0] * chunks, dim)
+    return -(-length // chunks) if length else (0,) * chunks

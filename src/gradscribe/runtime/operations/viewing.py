@@ -117,18 +117,18 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     axis = axis_of(dim, input.array.ndim)
     if isinstance(indices_or_sections, Tensor):
         indices_or_sections = indices_or_sections.tolist()
-    bounds = bounds_between(input.array.shape[axis], indices_or_sections)
-    return tuple(indexing.at_axis(input, axis, slice(start, stop)) for start, stop in bounds)
+    places = places_between(input.array.shape[axis], indices_or_sections)
+    return indexing.at_places(input, axis, places)
 
 
-def bounds_between(length: int, ends: Any) -> list[tuple[int, int | None]]:
-    """Where the pieces of an axis start and stop: so many, or those between these indices."""
+def places_between(length: int, ends: Any) -> tuple[slice, ...]:
+    """Where the pieces of an axis are: so many, or those between these indices."""
     if isinstance(ends, int):
         if ends < 1:
             raise RuntimeError(f"number of sections must be larger than 0, got {ends}")
         size, longer = divmod(length, ends)
         ends = [size * i + min(i, longer) for i in range(1, ends)]
-    return list(zip([0, *ends], [*ends, None], strict=True))
+    return tuple(map(slice, [0, *ends], [*ends, None]))
 
 
 @operation(BOTH, shapes="(n, m, …) -> (n, size, …) for each piece")

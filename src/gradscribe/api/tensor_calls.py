@@ -146,10 +146,6 @@ def _assign(lowering: Lowering, node: Any, /, target: Any, value: Any, *_: Any) 
     return target
 
 
-def _clone(lowering: Lowering, node: Any, item: Any, /, **memory_format: Any) -> Any:
-    return calling(np.positive if is_number(item) else np.copy)(lowering, node, item)
-
-
 HANDLERS: dict[Any, handlers.Handler] = {
     **SHAPES,
     eager.apply: _apply,
@@ -171,7 +167,7 @@ HANDLERS: dict[Any, handlers.Handler] = {
     calculus._other_axes: folded(calculus._other_axes),
     special.row_of: folded(special.row_of),
     factorizations.inverse: calling(np.linalg.inv),
-    functions.clone: _clone,
+    functions.laid_out: same,
     own_methods._contiguous: calling(np.ascontiguousarray),
     dtypes.type_name: folded(dtypes.type_name),
     Tensor.numpy: numpy,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.api.tensor_handlers import same, spelled
+from gradscribe.api.tensor_handlers import cut, left_out, same, spelled
 from gradscribe.compiler.keys import KEYS
 from gradscribe.frontend.calls import application
 from gradscribe.frontend.containers import subscripts
@@ -85,19 +85,6 @@ def _number_of(lowering: Lowering, node: Any, data: Any) -> Any:
     return lowering.call(node, Static(dtype.type), (data,), {})
 
 
-def _arange(lowering: Lowering, node: Any, *bounds: Any, dtype: Any = _NONE) -> Any:
-    array = lowering.call(node, Static(np.arange), bounds, {})
-    made = lowering.value(array).type
-    if getattr(made, "dtype", "") == "float64" and dtype.value is None:
-        dtype = _default_dtype(lowering, node)
-    return _finished(lowering, node, array, dtype)
-
-
-def _values(lowering: Lowering, node: Any, input: Any, name: Any, values: Any) -> Any:
-    """The different elements of a Tensor, which have no derivative."""
-    return spelled(lowering, node, subscripts.cut(lowering, values), "tensor")
-
-
 def _default_dtype(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
     return outside.external(
         lowering, dtypes.default(), AccessPath(vars(dtypes)).item("_default"), "dtype"
@@ -107,17 +94,6 @@ def _default_dtype(lowering: Lowering, node: Any, /, *arguments: Any, **keywords
 def _dtype(lowering: Lowering, node: Any, item: Any, /) -> Any:
     _default_dtype(lowering, node)
     return Static(dtypes.to_dtype(static_values.object_of(lowering, node, item)))
-
-
-def _spaced(lowering: Lowering, node: Any, dtype: Any, *bounds: Any) -> Any:
-    """The dtype named, or the default one, complex if one of these numbers is."""
-    default = _default_dtype(lowering, node)
-    if dtype.value is not None:
-        return _dtype(lowering, node, dtype)
-    types = [lowering.value(bound).type for bound in bounds]
-    if any(getattr(type_, "dtype", "").startswith("complex") for type_ in types):
-        return Static(np.result_type(default.value, np.complex64))
-    return default
 
 
 def _source(lowering: Lowering, node: Any, /, *arguments: Any) -> Any:
@@ -145,7 +121,7 @@ def _at_run_time(function: Any, type_: Type) -> handlers.Handler:
 
 
 HANDLERS: dict[Any, handlers.Handler] = {
-    distinct._recorded: _values,
+    distinct.recorded: cut,
     creation.finished: _finished,
     creation.taken: _taken,
     creation._array_of: _array_of,
@@ -155,9 +131,8 @@ HANDLERS: dict[Any, handlers.Handler] = {
     randomness.initial_seed: _at_run_time(randomness.initial_seed, Scalar("int64")),
     randomness.get_rng_state: _at_run_time(randomness.get_rng_state, Opaque()),
     randomness.set_rng_state: _at_run_time(randomness.set_rng_state, Opaque()),
-    creation.arange: _arange,
+    creation.check_bounds: left_out,
     creation._plain: same,
-    creation._spaced: _spaced,
     dtypes.default: _default_dtype,
     dtypes.get_default_dtype: _default_dtype,
     dtypes.to_dtype: _dtype,

@@ -46,6 +46,11 @@ def same(lowering: Lowering, node: Any, item: Any, /, *rest: Any, **named: Any) 
     return item
 
 
+def left_out(lowering: Lowering, node: Any, /, *rest: Any, **named: Any) -> Any:
+    """A check that compiled code does without."""
+    return Static(None)
+
+
 def cut(lowering: Lowering, node: Any, item: Any, /, *rest: Any, **named: Any) -> Any:
     return subscripts.cut(lowering, item)
 

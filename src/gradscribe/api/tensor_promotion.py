@@ -115,7 +115,6 @@ HANDLERS: dict[Any, handlers.Handler] = {
     promotion.floating: _floating,
     promotion.summable: _summable,
     promotion.alike: same,
-    promotion.plain: same,
     adaptors.without_empty: same,
     promotion.averageable: same,
     promotion.only_floating: same,

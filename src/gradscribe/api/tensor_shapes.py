@@ -10,13 +10,13 @@ from gradscribe.api.tensor_handlers import (
     calling,
     folded,
     known_value,
-    spelled,
+    same,
 )
 from gradscribe.frontend.containers import shapes, subscripts
 from gradscribe.frontend.state.handlers import Handler
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Ref, Static, TupleOf, is_number
-from gradscribe.ir.types import Array
+from gradscribe.primitives.typing import ONE, dims_of
 from gradscribe.runtime.arrays import size
 from gradscribe.runtime.operations import adaptors, gathering, indexing, pieces, shaping, viewing
 
@@ -33,41 +33,30 @@ def _size(lowering: Lowering, node: Any, item: Any, /) -> Any:
     return TupleOf(lowering.unpacked(node, item))
 
 
-def _squeeze(lowering: Lowering, node: Any, input: Any, dim: Any = None, axis: Any = None) -> Any:
-    """Without the axes of length one, or without those named that have length one."""
-    named = known_value(lowering, node, dim if dim is not None else axis or Static(None))
-    type_ = lowering.value(input).type
-    lengths = [d.known for d in type_.dims] if isinstance(type_, Array) else []
-    if named is None:
-        named = tuple(range(len(lengths)))
-    chosen = {
-        shaping.axis_of(d, len(lengths)) for d in (named if type(named) is tuple else (named,))
-    }
-    dropped = tuple(Static(d) for d in sorted(chosen) if lengths and lengths[d] == 1)
-    if not dropped:
-        return input
-    result = lowering.call(node, Static(np.squeeze), (input,), {"axis": TupleOf(dropped)})
-    return spelled(lowering, node, result, "tensor")
+def _squeeze(
+    lowering: Lowering, node: Any, input: Any, dim: Any = Static(None), *, axis: Any = Static(None)
+) -> Any:
+    """The axes that are dropped are known; where there are none, nothing is done."""
+    dims = dims_of(lowering.value(input).type)
+    lengths = tuple(1 if lowering.builder.facts.equal(d, ONE) else None for d in dims)
+    named = axis if dim == Static(None) else dim
+    if named == Static(None):
+        named = Static(tuple(range(len(lengths))))
+    dropped: Any = folded(shaping.axes_of_length_one)(lowering, node, Static(lengths), named)
+    return calling(np.squeeze)(lowering, node, input, axis=dropped) if dropped.value else input
 
 
-def _expand(lowering: Lowering, node: Any, input: Any, *shape: Any, size: Any = None) -> Any:
-    """Broadcast to a shape, in which -1 leaves an axis as it is."""
-    shape = shape if size is None else (size,)
-    given = _integers(lowering, node, TupleOf(shape)).items
+def _expanded_shape(lowering: Lowering, node: Any, input: Any, given: Any) -> Any:
+    """A length that is not known is not -1; NumPy tells of what does not fit."""
+    new = lowering.unpacked(node, given)
     present = shapes.shape_of(lowering, input).items if isinstance(input, Ref) else ()
-    padded = (Static(1),) * (len(given) - len(present)) + present
-    kept = tuple(
-        old if isinstance(new, Static) and new.value == -1 else new
-        for new, old in zip(given, padded, strict=False)
+    old = (Static(1),) * (len(new) - len(present)) + present
+    return TupleOf(
+        tuple(
+            b if isinstance(a, Static) and a.value == -1 else a
+            for a, b in zip(new, old, strict=False)
+        )
     )
-    return calling(np.broadcast_to)(lowering, node, input, TupleOf(kept))
-
-
-def _view(lowering: Lowering, node: Any, input: Any, *shape: Any, dtype: Any = None) -> Any:
-    shape = shape if dtype is None else (dtype,)
-    if len(shape) == 1 and isinstance(shape[0], Static) and not is_number(shape[0]):
-        lowering.unsupported(node, "a view of another element type", "convert with `.to(dtype)`")
-    return lowering.call(node, Static(shaping.reshape), (input, *shape), {})
 
 
 def _slice_at(
@@ -89,11 +78,15 @@ def _at_places(
     )
 
 
+def _view_of_type(lowering: Lowering, node: Any, /, *arguments: Any) -> Any:
+    lowering.unsupported(node, "a view of another element type", "convert with `.to(dtype)`")
+
+
 def _rot90(
     lowering: Lowering, node: Any, input: Any, k: Any = Static(1), dims: Any = Static((0, 1))
 ) -> Any:
     turns = Static(known_value(lowering, node, k))
-    plane = Static(known_value(lowering, node, dims))
+    plane = TupleOf(tuple(map(Static, known_value(lowering, node, dims))))
     return calling(np.rot90)(lowering, node, input, turns, plane)
 
 
@@ -107,8 +100,9 @@ SHAPES: dict[Any, Handler] = {
     adaptors.axes: folded(adaptors.axes),
     shaping.axis_of: folded(shaping.axis_of),
     shaping.squeeze: _squeeze,
-    shaping.expand: _expand,
-    shaping.view: _view,
+    shaping.expanded_shape: _expanded_shape,
+    shaping.only_view: same,
+    shaping.view_of_type: _view_of_type,
     shaping.every_index: folded(shaping.every_index),
     shaping.places_of_pieces: folded(shaping.places_of_pieces),
     shaping.sizes_of_chunks: folded(shaping.sizes_of_chunks),

@@ -87,8 +87,8 @@ def flip(x: Any, axis: Any) -> Any:
 
 
 def clone(x: Any) -> Any:
-    """A copy."""
-    return x.copy()
+    """A copy, in memory as x."""
+    return np.copy(x) if np.ndim(x) else x.copy()
 
 
 def taken_along(x: Any, index: Any, axis: int, keepdims: bool = True) -> Any:

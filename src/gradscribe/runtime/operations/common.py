@@ -217,7 +217,11 @@ def positive(input: Tensor) -> Tensor:
 @operation(BOTH, shapes="(…) -> (…)")
 def clone(input: Any, *, memory_format: Any = None) -> Tensor:
     """A copy."""
-    copy = apply(_CLONE, (input,))
+    return laid_out(apply(_CLONE, (input,)), input, memory_format)
+
+
+def laid_out(copy: Tensor, input: Any, memory_format: Any) -> Tensor:
+    """The copy in a format, or as what it is of lies in memory."""
     if memory_format is not None and memory_format is not preserve_format:
         copy.array = arranged(copy.array, memory_format)
     elif isinstance(input, Tensor):

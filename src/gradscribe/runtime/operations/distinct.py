@@ -39,7 +39,7 @@ _NODES = {
 }
 
 
-def _recorded(input: Tensor, name: str, values: Tensor) -> Tensor:
+def recorded(values: Tensor, input: Tensor, name: str) -> Tensor:
     """The values, as the output of an operation of this name where that is recorded."""
     if not (input.requires_grad and grad_enabled()):
         return values
@@ -59,8 +59,8 @@ def unique(
     found: Any = np.unique(input.array, axis=dim, equal_nan=False, **options)
     name = "_unique2" if dim is None else "unique_dim"
     if not isinstance(found, tuple):
-        return _recorded(input, name, wrap(found))
-    return (_recorded(input, name, wrap(found[0])), *map(wrap, found[1:]))
+        return recorded(wrap(found), input, name)
+    return (recorded(wrap(found[0]), input, name), *map(wrap, found[1:]))
 
 
 @operation(BOTH, shapes="(…) -> (k), inverse (…), counts (k)")
@@ -74,7 +74,7 @@ def unique_consecutive(
         differs = np.any(differs, axis=tuple(range(1, input.array.ndim)))
     starts = np.flatnonzero(np.r_[True, differs][: len(rows)])
     values = rows[starts] if dim is None else np.moveaxis(rows[starts], 0, dim)
-    results = [_recorded(input, "unique_consecutive", wrap(values))]
+    results = [recorded(wrap(values), input, "unique_consecutive")]
     counts = np.diff(np.r_[starts, len(rows)])
     if return_inverse:
         inverse = np.repeat(np.arange(starts.size), counts)

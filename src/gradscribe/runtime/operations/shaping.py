@@ -14,7 +14,7 @@ from gradscribe.runtime.arrays.explaining import expanded, out_of_range, permute
 from gradscribe.runtime.arrays.node_names import along_axes
 from gradscribe.runtime.arrays.rows import AXES, BOTH, MAIN, METHOD, operation
 from gradscribe.runtime.arrays.size import sizes
-from gradscribe.runtime.operations.adaptors import axes, enter_row, joined
+from gradscribe.runtime.operations.adaptors import enter_row, joined
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.operations.pieces import pieces
 from gradscribe.runtime.tensors.tensor import Array, Tensor, wrap
@@ -123,19 +123,28 @@ def view(input: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
     if len(shape) == 1 and isinstance(shape[0], (np.dtype, dtypes.PublicDtype)):
         (dtype,) = shape
     if dtype is not None:
-        _check_sizes(input.array, dtypes.to_dtype(dtype))
-        viewed = wrap(input.array.view(dtypes.to_dtype(dtype)))
-        viewed._counter = input._counter
-        return viewed
+        return view_of_type(input, dtypes.to_dtype(dtype))
     if not shape:
         raise TypeError("view() received an invalid combination of arguments - got ()")
-    result = reshape(input, *shape)
+    return only_view(reshape(input, *shape), input)
+
+
+def only_view(result: Tensor, input: Tensor) -> Tensor:
+    """The result; raises PyTorch's error where it is no view, but a copy."""
     if input.array.size and not np.shares_memory(result.array, input.array):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one "
             "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
         )
     return result
+
+
+def view_of_type(input: Tensor, dtype: dtypes.Dtype) -> Tensor:
+    """The same memory as elements of another type."""
+    _check_sizes(input.array, dtype)
+    viewed = wrap(input.array.view(dtype))
+    viewed._counter = input._counter
+    return viewed
 
 
 def _check_sizes(array: Array, wanted: dtypes.Dtype) -> None:
@@ -193,6 +202,11 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 def expand(input: Tensor, *shape: Any, size: Any = None) -> Tensor:
     """Broadcast to a shape, in which -1 leaves an axis as it is."""
     given = sizes(shape if size is None else (size,))
+    return apply(_EXPAND, (input,), (expanded_shape(input, given),))
+
+
+def expanded_shape(input: Tensor, given: tuple[int, ...]) -> tuple[int, ...]:
+    """The lengths given, those of the Tensor in the places of -1."""
     present = input.array.shape
     if len(given) < len(present):
         name = dtypes.type_name(input.array.dtype)
@@ -206,8 +220,7 @@ def expand(input: Tensor, *shape: Any, size: Any = None) -> Tensor:
         _check_expanded(
             new, old, axis, f"Target sizes: {list(given)}.  Tensor sizes: {list(present)}"
         )
-    kept = tuple(old if new == -1 else new for new, old in zip(given, padded, strict=True))
-    return apply(_EXPAND, (input,), (kept,))
+    return tuple(old if new == -1 else new for new, old in zip(given, padded, strict=True))
 
 
 def _check_expanded(new: int, old: int | None, axis: int, of_which: str) -> None:
@@ -305,17 +318,20 @@ def t(input: Tensor) -> Tensor:
 @operation(BOTH | AXES, shapes="(…, 1, …) -> (…)")
 def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
     """Without the axes of length one, or without those named that have length one."""
-    named_none = isinstance(dim, (tuple, list)) and not len(dim)
-    dim = () if named_none else axes(axis if dim is None else dim)
-    if dim is not None:
-        named = dim if isinstance(dim, tuple) else (dim,)
-        shape = input.array.shape
-        taken = [axis_of(d, len(shape)) for d in named]
-        for place, d in enumerate(taken):
-            if d in taken[:place]:
-                raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
-        dim = tuple(d for d in named if shape and shape[axis_of(d, len(shape))] == 1)
-    return apply(_SQUEEZE, (input,), (dim,))
+    named = axis if dim is None else dim
+    if named is not None:
+        named = axes_of_length_one(input.array.shape, named)
+    return apply(_SQUEEZE, (input,), (named,))
+
+
+def axes_of_length_one(shape: tuple[int, ...], dim: Any) -> tuple[int, ...]:
+    """The named ones of these axes that have length one."""
+    named = tuple(map(operator.index, dim if isinstance(dim, (tuple, list)) else (dim,)))
+    taken = [axis_of(d, len(shape)) for d in named]
+    for place, d in enumerate(taken):
+        if d in taken[:place]:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+    return tuple(d for d, axis in zip(named, taken, strict=True) if shape and shape[axis] == 1)
 
 
 @operation(BOTH | AXES, numpy_names=("expand_dims",), shapes="(…) -> (…, 1, …)")

@@ -235,15 +235,23 @@ def arange(
         bounds = (*((0, *bounds) if len(bounds) == 1 else bounds), step)
     if not bounds:
         raise TypeError("arange() missing the argument 'end'")
-    first, last, each = (*((0, *bounds) if len(bounds) == 1 else bounds), 1)[:3]
-    if each == 0:
-        raise RuntimeError("step must be nonzero")
-    if (last - first) * each < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    array = np.arange(*map(_plain, bounds))
+    check_bounds(*((0, *bounds) if len(bounds) == 1 else bounds))
+    return _made_of_numbers(np.arange(*map(_plain, bounds)), dtype, device, requires_grad)
+
+
+def _made_of_numbers(array: Array, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
+    """`made_of_data`, where floating numbers become the default type if none is named."""
     if dtype is None and array.dtype.kind == "f":
         dtype = dtypes.default()
     return made_of_data(array, dtype, device, requires_grad)
+
+
+def check_bounds(start: Any, end: Any, step: Any = 1) -> None:
+    """Raise PyTorch's errors for steps that do not lead from start to end."""
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
 
 
 @operation(

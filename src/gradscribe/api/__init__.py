@@ -18,9 +18,6 @@ from gradscribe.api import (
     transform_calls,
     wrappers,
 )
-from gradscribe.api import tensor_calls as _tensor_calls
-from gradscribe.api import tensor_creation as _tensor_creation
-from gradscribe.api import tensor_promotion as _tensor_promotion
 from gradscribe.api.differentiable import DifferentiableFunction, differentiable
 from gradscribe.api.directional import hvp, jvp, vjp
 from gradscribe.api.functional import Argnums, Gradient
@@ -119,5 +116,3 @@ tensors_in_compiled_code.enter()
 register(STOP_GRADIENT, (stop_gradient,), ())
 stopping.enter(stop_gradient)
 wrappers.enter()
-
-del _tensor_calls, _tensor_creation, _tensor_promotion

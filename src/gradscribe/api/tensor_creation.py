@@ -8,23 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.api.tensor_handlers import cut, left_out, same, spelled
-from gradscribe.compiler.keys import KEYS
+from gradscribe.api.tensor_dtypes import default_dtype, dtype_of
+from gradscribe.api.tensor_handlers import left_out, same, spelled
 from gradscribe.frontend.calls import application
 from gradscribe.frontend.containers import subscripts
-from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.kinds import static_values
-from gradscribe.frontend.memory import outside
 from gradscribe.frontend.opaque import unknown
-from gradscribe.frontend.state import handlers
+from gradscribe.frontend.state.handlers import Handler
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Ref, Static, is_number
 from gradscribe.ir.types import Opaque, Scalar, Type
-from gradscribe.runtime.arrays import dtypes
-from gradscribe.runtime.operations import distinct
 from gradscribe.runtime.tensors import creation, randomness
-from gradscribe.runtime.tensors.queries import is_tensor
-from gradscribe.runtime.tensors.tensor import Tensor
 
 _NONE, _FALSE = Static(None), Static(False)
 
@@ -54,7 +48,7 @@ def _taken(
 ) -> Any:
     """A Tensor of an array that is no Tensor; derivatives pass through."""
     if static_values.object_of(lowering, node, dtype) is not None:
-        wanted = _dtype(lowering, node, dtype)
+        wanted = dtype_of(lowering, node, dtype)
         if getattr(lowering.value(array).type, "dtype", "") != wanted.value.name:
             array = application.apply_method(lowering, node, array, "astype", (wanted,), {})
     return spelled(lowering, node, array, "tensor")
@@ -66,7 +60,7 @@ def _array_of(lowering: Lowering, node: Any, /, data: Any, dtype: Any) -> Any:
     if is_number(data):
         return _number_of(lowering, node, data)
     array = lowering.call(node, Static(np.array), (data,), {})
-    default = _default_dtype(lowering, node)
+    default = default_dtype(lowering, node)
     if is_array or static_values.object_of(lowering, node, dtype) is not None:
         return array
     type_ = lowering.value(array).type
@@ -81,19 +75,8 @@ def _number_of(lowering: Lowering, node: Any, data: Any) -> Any:
     assert isinstance(type_, Scalar)
     dtype = np.dtype(type_.dtype)
     if type_.weak and dtype.kind == "f":
-        dtype = _default_dtype(lowering, node).value
+        dtype = default_dtype(lowering, node).value
     return lowering.call(node, Static(dtype.type), (data,), {})
-
-
-def _default_dtype(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    return outside.external(
-        lowering, dtypes.default(), AccessPath(vars(dtypes)).item("_default"), "dtype"
-    )
-
-
-def _dtype(lowering: Lowering, node: Any, item: Any, /) -> Any:
-    _default_dtype(lowering, node)
-    return Static(dtypes.to_dtype(static_values.object_of(lowering, node, item)))
 
 
 def _source(lowering: Lowering, node: Any, /, *arguments: Any) -> Any:
@@ -110,7 +93,7 @@ def _source(lowering: Lowering, node: Any, /, *arguments: Any) -> Any:
     return unknown.emit(lowering, randomness.source, tuple(given), {}, type_)
 
 
-def _at_run_time(function: Any, type_: Type) -> handlers.Handler:
+def _at_run_time(function: Any, type_: Type) -> Handler:
     """A call that reads or changes the state of the package's generator, in the order of the
     program."""
 
@@ -120,8 +103,14 @@ def _at_run_time(function: Any, type_: Type) -> handlers.Handler:
     return handler
 
 
-HANDLERS: dict[Any, handlers.Handler] = {
-    distinct.recorded: cut,
+def _typed(made: Any) -> Handler:
+    def handler(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        return lowering.call(node, Static(made.make), arguments, keywords)
+
+    return handler
+
+
+HANDLERS: dict[Any, Handler] = {
     creation.finished: _finished,
     creation.taken: _taken,
     creation._array_of: _array_of,
@@ -133,28 +122,5 @@ HANDLERS: dict[Any, handlers.Handler] = {
     randomness.set_rng_state: _at_run_time(randomness.set_rng_state, Opaque()),
     creation.check_bounds: left_out,
     creation._plain: same,
-    dtypes.default: _default_dtype,
-    dtypes.get_default_dtype: _default_dtype,
-    dtypes.to_dtype: _dtype,
+    **{made: _typed(made) for made in creation.TYPED_CONSTRUCTORS.values()},
 }
-
-
-def _typed(made: Any) -> handlers.Handler:
-    def handler(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
-        return lowering.call(node, Static(made.make), arguments, keywords)
-
-    return handler
-
-
-def _is_tensor(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    """`gs.is_tensor(x)`"""
-    item = next(iter((*arguments, *keywords.values())))
-    return lowering.call(node, Static(isinstance), (item, Static(Tensor)), {})
-
-
-handlers.enter({is_tensor: _is_tensor})
-handlers.enter(HANDLERS)
-for _class in creation.TYPED_CONSTRUCTORS.values():
-    handlers.enter({_class: _typed(_class)})
-outside.CONSTANTS.add(dtypes.PublicDtype)
-KEYS[dtypes.PublicDtype] = lambda dtype: (dtypes.PublicDtype, dtype)

@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.api import tensor_creation, tensor_dtypes, tensor_functions
 from gradscribe.api.directional import vjp
 from gradscribe.api.tensor_handlers import as_array, as_tensor
-from gradscribe.api.tensor_promotion import PROMOTIONS
 from gradscribe.compiler import surroundings
+from gradscribe.compiler.keys import KEYS
+from gradscribe.compiler.signatures import enter_array_class
+from gradscribe.frontend.memory import outside
+from gradscribe.frontend.state import handlers
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.state.package import Package, TensorClass
 from gradscribe.frontend.values.values import FrontendValue
@@ -50,7 +54,7 @@ def enter() -> None:
         dtypes.PublicDtype,
         as_tensor,
         as_array,
-        PROMOTIONS,
+        tensor_dtypes.PROMOTIONS,
         (
             *(
                 "gradscribe.torchlike.nn.functional.",
@@ -68,3 +72,8 @@ def enter() -> None:
         _own_keywords,
     )
     surroundings.enter(Package(own, vjp))
+    for module in (tensor_creation, tensor_dtypes, tensor_functions):
+        handlers.enter(module.HANDLERS)
+    enter_array_class(Tensor, lambda tensor: tensor.array, spelling="tensor")
+    outside.CONSTANTS.add(dtypes.PublicDtype)
+    KEYS[dtypes.PublicDtype] = lambda dtype: (dtypes.PublicDtype, dtype)

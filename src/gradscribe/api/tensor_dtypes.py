@@ -1,5 +1,5 @@
-"""PyTorch's promotion of dtypes inside compiled code, where the types of all operands are known:
-an operand whose dtype NumPy would let decide otherwise is converted.
+"""Dtypes inside compiled code: the default one, and PyTorch's promotion, where the types of all
+operands are known: an operand whose dtype NumPy would let decide otherwise is converted.
 
 A Tensor without axes is a NumPy number there, weaker than one with axes.
 """
@@ -13,8 +13,10 @@ import numpy as np
 
 from gradscribe.api.tensor_handlers import same, spelled
 from gradscribe.frontend.calls import application
-from gradscribe.frontend.kinds import tensors
-from gradscribe.frontend.state import handlers
+from gradscribe.frontend.interface import AccessPath
+from gradscribe.frontend.kinds import static_values, tensors
+from gradscribe.frontend.memory import outside
+from gradscribe.frontend.state.handlers import Handler
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Ref, Static, TupleOf
 from gradscribe.ir.core import Value
@@ -108,7 +110,21 @@ def _has_tensor(lowering: Lowering, *operands: Any) -> bool:
     )
 
 
-HANDLERS: dict[Any, handlers.Handler] = {
+def default_dtype(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    return outside.external(
+        lowering, dtypes.default(), AccessPath(vars(dtypes)).item("_default"), "dtype"
+    )
+
+
+def dtype_of(lowering: Lowering, node: Any, item: Any, /) -> Any:
+    default_dtype(lowering, node)
+    return Static(dtypes.to_dtype(static_values.object_of(lowering, node, item)))
+
+
+HANDLERS: dict[Any, Handler] = {
+    dtypes.default: default_dtype,
+    dtypes.get_default_dtype: default_dtype,
+    dtypes.to_dtype: dtype_of,
     promotion.promoted: _promoted,
     promotion.multiple: _multiple,
     promotion.divisible: _divisible,
@@ -119,8 +135,6 @@ HANDLERS: dict[Any, handlers.Handler] = {
     promotion.averageable: same,
     promotion.only_floating: same,
 }
-
-handlers.enter(HANDLERS)
 
 PROMOTIONS = dict.fromkeys(
     (operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.pow),

@@ -165,14 +165,6 @@ def _assign(lowering: Lowering, node: Any, /, target: Any, value: Any, *_: Any) 
 # -- shapes and parts ------------------------------------------------------------------------------
 
 
-def _integers(lowering: Lowering, node: Any, item: Any, /) -> Any:
-    """`sizes(arguments)`: the lengths in `f(2, 3)`, `f((2, 3))` or `f(x.shape)`."""
-    items = lowering.unpacked(node, item)
-    if len(items) == 1 and not is_number(items[0]):
-        items = lowering.unpacked(node, items[0])
-    return TupleOf(items)
-
-
 def _size(lowering: Lowering, node: Any, item: Any, /) -> Any:
     return TupleOf(lowering.unpacked(node, item))
 
@@ -287,7 +279,6 @@ _FOLDED = (
 """Functions of numbers and axes, which are known when a function is compiled."""
 
 HANDLERS: dict[Any, Handler] = {
-    size.sizes: _integers,
     size.Size: _size,
     shaping.squeeze: _squeeze,
     shaping.expanded_shape: _expanded_shape,

@@ -92,7 +92,11 @@ def _operator(callee: Any) -> Handler:
 
 @handles(operator.index)
 def _index(lowering: Lowering, node: Any, a: FrontendValue, /) -> FrontendValue:
+    """An integer of Python's is its own index."""
     number = known_integers.integer(lowering, node, a)
+    type_ = scalar_type(number)
+    if isinstance(number, Static) or (type_ and type_.weak and type_.dtype == INT.dtype):
+        return number
     return lowering.apply_primitive(node, PRIMITIVES[int], int, (number,), {})
 
 

@@ -14,6 +14,7 @@ import gradscribe as gs
 from gradscribe import errors
 from gradscribe.codegen.loops.rewriting import in_subset
 from gradscribe.ir.trees import flatten
+from tests.sampling import one_in
 
 pytest.importorskip("numba")
 
@@ -140,7 +141,7 @@ def assert_same(found, expected):
         np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-15)
 
 
-@pytest.mark.parametrize(("function", "args", "argnums"), NATIVE)
+@pytest.mark.parametrize(("function", "args", "argnums"), one_in(3, NATIVE))
 def test_the_native_gradient_is_that_of_numpy(function, args, argnums):
     native = gs.value_and_grad(function, argnums, jit=True)
     assert_same(native(*args), gs.value_and_grad(function, argnums)(*args))
@@ -171,7 +172,7 @@ def test_arrays_of_any_layout(order):
     assert_same(native(x, VECTOR[:8:2]), gs.grad(rows, (0, 1))(x, VECTOR[:8:2]))
 
 
-@pytest.mark.parametrize(("function", "args", "argnums"), NATIVE)
+@pytest.mark.parametrize(("function", "args", "argnums"), one_in(3, NATIVE))
 def test_decorated_functions_run_natively(function, args, argnums):
     decorated = gs.differentiable(function, argnums, jit=True)
     assert_same(decorated(*args), function(*args))
@@ -237,7 +238,7 @@ RAISING = [
 ]
 
 
-@pytest.mark.parametrize(("function", "args"), RAISING)
+@pytest.mark.parametrize(("function", "args"), one_in(3, RAISING))
 def test_errors_are_those_of_numpy_s_tier(function, args):
     with pytest.raises(Exception) as expected:
         gs.value_and_grad(function)(*args)
@@ -290,7 +291,7 @@ def factorial(x, n):
     return x / product
 
 
-@pytest.mark.parametrize("function", [doubles, adds_itself, fibonacci, factorial])
+@pytest.mark.parametrize("function", one_in(2, [doubles, adds_itself, fibonacci, factorial]))
 def test_integers_that_may_exceed_64_bits_stay_python_s(function):
     native = gs.grad(function, jit=True)
     assert_same(native(1.5, 90), gs.grad(function)(1.5, 90))

@@ -53,8 +53,12 @@ class Specialization:
 
     def in_tier(self, jit: bool) -> Specialization:
         """The same, whose functions run as native code where that can be."""
+        return self._native if jit else self
+
+    @cached_property
+    def _native(self) -> Specialization:
         found = copy(self)
-        found._jit = jit
+        found._jit = True
         return found
 
     # -- generated functions ---------------------------------------------------------------

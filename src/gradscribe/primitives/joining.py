@@ -298,8 +298,10 @@ def _leaves(x):
 def _nested_dims(facts, x):
     """The shape of `np.array(x)` for numbers, arrays, and tuples and lists of them."""
     if isinstance(x, Sequence):
-        length = unknown_length() if x.length is None else x.length
-        return (length, *_nested_dims(facts, x.item))
+        length, below = x.length, _nested_dims(facts, x.item)
+        if below and length is not None and facts.at_least(length, 1) is False:
+            return (Affine.of(0),)  # no item tells of more axes
+        return (unknown_length() if length is None else length, *below)
     if isinstance(x, Tuple):
         x = x.items
     if not isinstance(x, (tuple, list)):

@@ -28,12 +28,12 @@ from gradscribe.ir.core import (
     Operand,
     Operation,
     Primitive,
-    SliceOf,
     Value,
     map_operands,
 )
 from gradscribe.ir.trees import Leaf, Node, Tree, flatten, unflatten
 from gradscribe.primitives import control, indexing, lists, nonzero
+from gradscribe.primitives.applying import apply, index_of
 from gradscribe.primitives.registry import PRIMITIVES
 
 
@@ -210,12 +210,7 @@ class _Interpreter:
 
 def call_callee(operation: Operation, operands: list[Any]) -> Any:
     """Call an operation's callee (of the compiler's own ones, the primitive's first callee)."""
-    callee = operation.callee or callee_of(operation.primitive)
-    positional, keywords = _bind(operation, operands)
-    if not isinstance(callee, Method):
-        return callee(*positional, **keywords)
-    attribute = getattr(positional[0], callee.name)
-    return attribute(*positional[1:], **keywords) if callable(attribute) else attribute
+    return apply(operation, operation.callee or callee_of(operation.primitive), operands)
 
 
 def callee_of(primitive: Primitive) -> Any:
@@ -226,42 +221,6 @@ def callee_of(primitive: Primitive) -> Any:
     raise NotImplementedError(f"{primitive} has no callee")
 
 
-def _bind(operation: Operation, operands: list[Any]) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments of a call: statics equal to their default are left out, those after them
-    (and keyword-only ones) are given by keyword, the others by position."""
-    positional: list[Any] = []
-    keywords: dict[str, Any] = {}
-    left_out = False
-    signature = operation.primitive.signature
-    parameters: dict[str, Any] = dict(signature.parameters) if signature else {}
-    for name, attribute in operation.attributes.items():
-        parameter = parameters.get(name)
-        argument = map_operands(attribute, lambda operand: operands[operand.index])
-        kind = parameter.kind if parameter else Parameter.POSITIONAL_OR_KEYWORD
-        if kind is Parameter.VAR_POSITIONAL:
-            positional += argument
-        elif kind is Parameter.VAR_KEYWORD:
-            keywords |= argument
-        elif parameter and not _has_operands(attribute) and _is_default(parameter, attribute):
-            left_out = True
-        elif left_out or kind is Parameter.KEYWORD_ONLY:
-            keywords[name] = argument
-        else:
-            positional.append(argument)
-    return positional, keywords
-
-
-def _is_default(parameter: Parameter, value: Any) -> bool:
-    default = parameter.default
-    return default is not Parameter.empty and type(default) is type(value) and default == value
-
-
-def _has_operands(attribute: Any) -> bool:
-    found: list[Operand] = []
-    map_operands(attribute, found.append)
-    return bool(found)
-
-
 Arguments = dict[str, Any]
 
 
@@ -270,7 +229,7 @@ def _undef(interpreter: _Interpreter, arguments: Arguments, operation: Operation
 
 
 def _getitem(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
-    return arguments["x"][_index(arguments["index"])]
+    return arguments["x"][index_of(arguments["index"])]
 
 
 def _store(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
@@ -292,7 +251,7 @@ def _target(interpreter: _Interpreter, arguments: Arguments) -> tuple[Any, Any, 
     index: Any = Ellipsis
     if path and path[-1][0] in indexing.READS:
         *path, (_, last) = path
-        index = _index(last["index"])
+        index = index_of(last["index"])
     for primitive, step in path:
         view = follow(view, primitive, step)
         assert np.shares_memory(view, result) or not view.size, f"{primitive} made no view"
@@ -302,18 +261,11 @@ def _target(interpreter: _Interpreter, arguments: Arguments) -> tuple[Any, Any, 
 def follow(x: Any, primitive: Primitive, arguments: Arguments) -> Any:
     """One step of a path: the view of x that a primitive takes."""
     if primitive is indexing.GETITEM:
-        return x[_index(arguments["index"])]
+        return x[index_of(arguments["index"])]
     assert primitive.signature is not None
     first = next(iter(primitive.signature.parameters))
     step = Operation(primitive, (), (), {first: Operand(0), **arguments})
     return call_callee(step, [x])
-
-
-def _index(index: Any) -> Any:
-    return tuple(
-        slice(item.start, item.stop, item.step) if isinstance(item, SliceOf) else item
-        for item in index
-    )
 
 
 def _append(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
@@ -335,13 +287,13 @@ def _set(interpreter: _Interpreter, arguments: Arguments, operation: Operation) 
 
 
 def _section(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
-    (index,) = _index((arguments["index"],))
+    (index,) = index_of((arguments["index"],))
     return arguments["x"][index]
 
 
 def _set_section(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
     result = interpreter.owned(arguments["x"])
-    (index,) = _index((arguments["index"],))
+    (index,) = index_of((arguments["index"],))
     assert len(result[index]) == len(arguments["value"])
     result[index] = arguments["value"]
     return result
@@ -363,7 +315,7 @@ def _effect(interpreter: _Interpreter, arguments: Arguments, operation: Operatio
     args, keywords = arguments["args"], arguments["keywords"]
     if isinstance(operation.callee, Method):
         return getattr(args[0], operation.callee.name)(*args[1:], **keywords)
-    return operation.callee(*_index(args), **keywords)
+    return operation.callee(*index_of(args), **keywords)
 
 
 def _raise(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:

@@ -16,7 +16,7 @@ from gradscribe.errors import (
     NoDerivativeError,
     UnknownTypeError,
 )
-from tests.refused import refused
+from tests.refused import refused, refused_when_run
 
 X = np.linspace(0.5, 2.0, 4)
 MATRIX = np.arange(4.0).reshape(2, 2) + 1
@@ -276,3 +276,16 @@ def item_of_an_empty_list(a, b):
             least = min(table[i - 1, j], table[i, j - 1])
             table[i, j] = a[i] - b[j] + least
     return table[0, -1]
+
+
+@refused_when_run(
+    "`polyroots` gave complex128 of 1 axis, and float64 of 1 axis for other values of its "
+    "arguments, for which this was compiled",
+    UnknownTypeError,
+)
+def result_of_another_kind_than_before():
+    coefficients = np.array([-1.0, 0.0, 1.0])
+    gradient = gs.grad(lambda x: x * np.sum(np.polynomial.polynomial.polyroots(coefficients)))
+    gradient(2.0)
+    coefficients[0] = 1.0
+    gradient(2.0)

@@ -23,19 +23,23 @@ from gradscribe.errors import (
     InternalError,
     NoDerivativeError,
     SourceNotFoundError,
+    UnknownTypeError,
     UnsupportedError,
 )
 from gradscribe.frontend.interface import Call
-from gradscribe.ir.core import CALL, Function, Operation, callees, walk
+from gradscribe.ir.core import CALL, Function, Location, Operation, callees, walk
 from gradscribe.primitives import shared_results
 from gradscribe.primitives.argument_trees import copied, is_same
 from gradscribe.primitives.control import ASSERT, ATTEMPT, CAUGHT, CHECK, RAISE, RESUMED
 from gradscribe.primitives.raising import makes_exception
+from gradscribe.primitives.real_numbers import CHECKS
 from gradscribe.primitives.recorded_functions import (
     ChangedResultError,
     NotRecordedError,
     UnexpectedError,
 )
+from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.primitives.result_types import check_result
 from gradscribe.recording import runs, sources
 from gradscribe.recording.arrays import has_shared_memory, present
 from gradscribe.recording.callees import callee_of
@@ -94,7 +98,7 @@ def _is_told(operation: Operation) -> bool:
 
 def _tells_before_a_check(function: Function) -> bool:
     """Whether a function may have done more than to compute by the time that it finds what shares
-    memory and must not."""
+    memory and must not, or is of another type."""
     called = [o for callee in callees(function) for o in walk(callee.function.body)]
     has_told = False
     for operation in function.body.operations:
@@ -102,12 +106,33 @@ def _tells_before_a_check(function: Function) -> bool:
         if any(o.primitive is CALL for o in within):
             within += called
         has_told = has_told or any(map(_is_told, within))
-        if has_told and any(o.attributes.get("error") is AliasingError for o in within):
+        if has_told and any(map(_is_checked, within)):
             return True
     return False
 
 
-_RAISING = frozenset({ASSERT, ATTEMPT, CAUGHT, CHECK, RAISE})
+def _of_second_run(refused: UnsupportedError, place: Location | None) -> UnsupportedError:
+    """The refusal to run a function once more, recorded, for what its first run has refused."""
+    made = UnsupportedError(
+        f"{refused.what}, and what ran before it must not run twice",
+        "call the function again: it is recorded as a whole for that",
+        refused.location or place,
+    )
+    if not isinstance(refused, AliasingError):
+        return made
+    return AliasingError(made.what, made.advice, made.location)
+
+
+def _is_checked(operation: Operation) -> bool:
+    """Whether an operation may raise such an error."""
+    is_of_memory = operation.attributes.get("error") is AliasingError
+    return is_of_memory or operation.primitive is PRIMITIVES[check_result]
+
+
+_RECORDED = (AliasingError, UnknownTypeError)
+"""What a program finds only when it runs, and a recorded run has no need to refuse."""
+
+_RAISING = frozenset({ASSERT, ATTEMPT, CAUGHT, CHECK, RAISE, *CHECKS})
 """Operations that tell nobody but the program itself."""
 
 
@@ -136,14 +161,10 @@ class PartialCall:
                 return self._run(*made)
             except UnexpectedError as found:
                 self._learn(made[0], found)
-            except AliasingError as refused:
+            except _RECORDED as refused:
                 self._partly.whole[self.key] = refused.what
                 if _tells_before_a_check(made[0].function):
-                    raise AliasingError(
-                        f"{refused.what}, and what ran before it must not run twice",
-                        "call the function again: it is recorded as a whole for that",
-                        refused.location or made[0].location,
-                    ) from None
+                    raise _of_second_run(refused, made[0].location) from None
         if self.key in self._partly.whole:
             return self.record()
         return self._observed(refusal)

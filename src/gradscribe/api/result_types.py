@@ -15,6 +15,7 @@ import numpy as np
 from gradscribe.errors import ArgumentError
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.types import Array, Scalar, Tuple, Type
+from gradscribe.primitives.result_types import fits, length_in
 
 Lengths = dict[Symbol, int]
 
@@ -66,7 +67,7 @@ def _kind_of(item: Any) -> Any:
 
 def _is_as_noted(given: Any, type_: Type, arguments: Any, result: Any) -> bool:
     lengths: Lengths = {}
-    return _take_lengths(given, arguments, lengths) and _fits(type_, result, lengths)
+    return _take_lengths(given, arguments, lengths) and fits(type_, result, lengths)
 
 
 def _has_numbers(tree: Any, item: Any) -> bool:
@@ -103,29 +104,8 @@ def _take_length(length: Affine, n: int, lengths: Lengths) -> bool:
         ((symbol, factor),) = length.terms
         if factor == 1:
             return lengths.setdefault(symbol, n) == n
-    value = _value(length, lengths)
+    value = length_in(length, lengths)
     return value is None or value == n
-
-
-def _value(length: Affine, lengths: Lengths) -> int | None:
-    if any(symbol not in lengths for symbol, _ in length.terms):
-        return None
-    return length.constant + sum(lengths[symbol] * factor for symbol, factor in length.terms)
-
-
-def _fits(type_: Type, result: Any, lengths: Lengths) -> bool:
-    if isinstance(type_, Tuple):
-        if not isinstance(result, tuple) or len(result) != len(type_.items):
-            return False
-        return all(_fits(*pair, lengths) for pair in zip(type_.items, result, strict=True))
-    if not isinstance(type_, (Array, Scalar)):
-        return True
-    found = result if isinstance(result, (np.ndarray, np.generic)) else np.asarray(result)
-    dims = type_.dims if isinstance(type_, Array) else ()
-    if found.dtype.name != type_.dtype or found.ndim != len(dims):
-        return False
-    known = [_value(dim, lengths) for dim in dims]
-    return all(n in (length, None) for length, n in zip(found.shape, known, strict=True))
 
 
 def _told(result: Any) -> str:

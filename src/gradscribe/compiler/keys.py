@@ -281,6 +281,21 @@ def lies_in_order(value: Any) -> bool:
     return isinstance(array, np.ndarray) and array.flags.c_contiguous
 
 
+def looked_at(value: Any) -> Any:
+    """What a number, array or list of numbers is now, for the compiler to look at: a copy; None of
+    what is larger, or of another class."""
+    array = array_of(value)
+    if type(array) is list and len(array) <= _MOST_ITEMS:
+        return list(array) if all(type(item) in _NUMBERS for item in array) else None
+    if type(array) is np.ndarray and array.size <= _MOST_ITEMS and array.dtype.kind in "biufc":
+        return np.array(array, order="K")
+    return array if type(array) in _NUMBERS or isinstance(array, np.generic) else None
+
+
+_MOST_ITEMS = 4096
+_NUMBERS = (bool, int, float, complex)
+
+
 def enter_array_class(cls: type, key: KeyFunction, exact_key: KeyFunction) -> None:
     """Make a class that wraps an array known (the runtime's Tensor)."""
     _WRAPPERS.append(cls)

@@ -103,11 +103,12 @@ class ArgumentTypes:
     """The typed arguments, then captures, of one specialization.
 
     samples: the lengths and integers of the specializing call. names: of each leaf, for people.
-    contiguous: the leaves that are arrays in C order. leaves: for each leaf, the Python expression
-    that reaches it from `a`, the tuple of all values of a call. constants: likewise for each
-    static object, with the object. sources: likewise for each length or integer that a symbol
-    stands for. known: the expressions of lists that are described item by item even if these have
-    one type; known_keys: those expressions, with the keys of the items.
+    contiguous: the leaves that are arrays in C order. values: of the leaves that are small. leaves:
+    for each leaf, the Python expression that reaches it from `a`, the tuple of all values of a
+    call. constants: likewise for each static object, with the object. sources: likewise for each
+    length or integer that a symbol stands for. known: the expressions of lists that are described
+    item by item even if these have one type; known_keys: those expressions, with the keys of the
+    items.
     """
 
     def __init__(self, known: frozenset[str] = frozenset()) -> None:
@@ -117,6 +118,7 @@ class ArgumentTypes:
         self.names: list[str] = []
         self.leaves: list[str] = []
         self.types: list[Type] = []
+        self.values: list[Any] = []
         self.constants: list[tuple[str, Any]] = []
         self.sources: dict[Source, str] = {}
         self.contiguous: list[int] = []
@@ -134,7 +136,8 @@ class ArgumentTypes:
         tree, types = describe(value, place)
         contiguous = frozenset(n - first for n in self.contiguous if n >= first and sampled)
         others = frozenset(range(len(types)) if sampled else ()) - contiguous
-        return Argument(name, tree, tuple(types), contiguous, others, self._has_tensor)
+        values = tuple(self.values[first:]) if sampled else ()
+        return Argument(name, tree, tuple(types), contiguous, others, self._has_tensor, values)
 
     def note_tensor(self) -> None:
         """Called for each Tensor in the value that is being typed."""
@@ -250,6 +253,7 @@ def _describe_leaf(value: Any, place: _Place) -> tuple[Tree, list[Type]]:
     place.arguments.names.append(place.name)
     place.arguments.leaves.append(place.expression)
     place.arguments.types.append(type_)
+    place.arguments.values.append(keys.looked_at(value))
     return LEAF, [type_]
 
 

@@ -31,7 +31,8 @@ class Argument:
     types: one for each leaf of the tree, in order. contiguous: the numbers of the leaves that are
         arrays in C order in the specializing call (none where that may not be assumed). otherwise:
         likewise, of those that are not.
-    has_tensor: whether there is a Tensor in it; one without axes is a number for its type.
+    has_tensor: whether there is a Tensor in it; one without axes is a number for its type. values:
+        of the leaves, in the specializing call (None: not known, or too large to be looked at).
     """
 
     name: str
@@ -40,6 +41,7 @@ class Argument:
     contiguous: frozenset[int] = frozenset()
     otherwise: frozenset[int] = frozenset()
     has_tensor: bool = False
+    values: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -198,12 +198,12 @@ def roots(p):
     places = np.flatnonzero(p)
     dtype = np.result_type(p.dtype, np.complex64)
     if len(places) == 0:
-        return np.zeros(0, dtype=dtype)
+        return as_complex(np.zeros(0, dtype=dtype))
     zeros = np.zeros(len(p) - places[-1] - 1, dtype=dtype)
     p = p[places[0] : places[-1] + 1]
     count = len(p) - 1
     if count == 0:
-        return zeros
+        return as_complex(zeros)
     companion = np.eye(count, k=-1, dtype=p.dtype)
     companion[0, :] = -p[1:] / p[0]
     return np.concatenate((np.linalg.eigvals(companion), zeros))

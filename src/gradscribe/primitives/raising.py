@@ -16,7 +16,7 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import CALL, IF, Block, Method, Operation, walk
 from gradscribe.ir.probing import module_of_class, probe
 from gradscribe.ir.types import Scalar, is_integer
-from gradscribe.primitives import control, functions, indexing
+from gradscribe.primitives import control, functions, indexing, real_numbers
 
 Classes = tuple[type[BaseException], ...]
 
@@ -38,6 +38,7 @@ _SILENT = frozenset(
         functions.FUNCTION,
         control.CAUGHT,
         control.CHECK,
+        *real_numbers.CHECKS,
         control.ATTEMPT,
         control.EXIT,
         indexing.LENGTH,

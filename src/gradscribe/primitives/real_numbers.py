@@ -18,6 +18,7 @@ from gradscribe.ir.core import Primitive
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import NONE, Type
 from gradscribe.primitives.registry import constant
+from gradscribe.primitives.result_types import check_result
 
 
 def check_real(x: Any) -> None:
@@ -59,9 +60,12 @@ KINDS_BY_VALUE: dict[Primitive, Callable[[Any], None]] = {}
 """Primitives that give complex numbers of some real ones, and the checks that these did not."""
 
 
-def _type(facts: Facts, callee: Any, x: Any) -> Type:
+def _type(facts: Facts, callee: Any, **arguments: Any) -> Type:
     return NONE
 
 
-for _check in (check_real, check_integer, check_real_matrix):
-    constant(_check, type=_type, effect=True)
+CHECKS = frozenset(
+    constant(check, type=_type, effect=True)
+    for check in (check_real, check_integer, check_real_matrix, check_result)
+)
+"""Operations that raise an error, or do nothing."""

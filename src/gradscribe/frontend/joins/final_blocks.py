@@ -32,6 +32,7 @@ from gradscribe.primitives.control import (
     finally_done,
 )
 from gradscribe.primitives.raising import Classes, may_raise
+from gradscribe.primitives.real_numbers import CHECKS
 
 _NO_ARGUMENTS: dict[str, Any] = {"args": (), "keywords": {}}
 
@@ -187,7 +188,7 @@ def _leave_finally(
 
 def _may_pass(operations: list[Operation], classes: Classes) -> bool:
     """Whether these may raise an exception of the program's, or of one of these classes."""
-    if any(o.primitive in (RAISE, ASSERT, CHECK) for o in operations):
+    if any(o.primitive in (RAISE, ASSERT, CHECK, *CHECKS) for o in operations):
         return True
     flat = [o for o in operations if not o.regions]
     return any(may_raise(o, classes, flat) for o in flat if not _is_marker(o))

@@ -44,6 +44,7 @@ from gradscribe.frontend.opaque import (
     lent_containers,
     placing,
     shown_calls,
+    trial_calls,
 )
 from gradscribe.frontend.opaque.changed_containers import is_array, name_of
 from gradscribe.frontend.state.lowering import Lowering
@@ -83,8 +84,10 @@ def call(
     given: tuple[tuple[FrontendValue, ...], Mapping[str, FrontendValue]],
     type_: Type,
     contract: Contract,
+    is_sure: bool = True,
 ) -> FrontendValue:
     """A call that may write to the arrays that it is given. given: its arguments and keywords.
+    is_sure: whether the type is that of each such call.
 
     Where an object among these leads to memory that other calls use, this is such a call, too; and
     what it gives may keep what it is given, if nothing more is known of that.
@@ -170,7 +173,7 @@ def call(
     if may_run:
         kept_variables.synchronize(lowering, lambda item: argument_of(lowering, item, known))
     lowering.contents.update(held)
-    result = lowering.emit(EFFECT, tree, callee)
+    result = trial_calls.emitted(lowering, EFFECT, tree, callee, is_sure)
     if contract.keeps and (shown or called or lents or lowering.kept.has_functions):
         lowering.lasting.keepers.add(result)
     if may_run:
@@ -343,11 +346,8 @@ def is_declared(callee: Any) -> bool:
 def all_called(lowering: Lowering, items: Items) -> list[FrontendValue]:
     """The functions, methods and iterators among these values, and all that those lead to: code
     that is given them may run code of the program."""
-    found: dict[FrontendValue, None] = {}
-    for item in items:
-        if may_call(item, in_c=True):
-            found.update(dict.fromkeys(parts_of(lowering, item)))
-    return list(found)
+    parts = (parts_of(lowering, item) for item in items if may_call(item, in_c=True))
+    return list(dict.fromkeys(part for found in parts for part in found))
 
 
 def reaches(lowering: Lowering, items: Items) -> bool:

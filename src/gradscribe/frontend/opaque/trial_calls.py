@@ -6,6 +6,7 @@ Goes out: what it gives for samples of these, and the type of that.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import itertools
@@ -13,13 +14,15 @@ import math
 import re
 import types
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from gradscribe.frontend.memory.sequences import known_items
+from gradscribe.frontend.opaque.known_values import MOST_ITEMS, KnownValues, NotKnownError
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.state.wording import name_of
 from gradscribe.frontend.values.values import (
     FrontendValue,
     Ref,
@@ -28,10 +31,13 @@ from gradscribe.frontend.values.values import (
     scalar_type,
 )
 from gradscribe.ir.affine import Affine, Symbol
+from gradscribe.ir.core import Primitive, Value
 from gradscribe.ir.known import all_known
 from gradscribe.ir.probing import probe
 from gradscribe.ir.statics import CONSTANTS
 from gradscribe.ir.types import Array, Scalar, Tuple, Type, is_integer
+from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.primitives.result_types import check_result, form_of
 from gradscribe.primitives.typing import type_of
 
 
@@ -42,8 +48,13 @@ def type_on_trial(
     keywords: Mapping[str, FrontendValue],
 ) -> Type | None:
     """The type of the result, as a call on sampled integers and small arrays tells it."""
-    exact = all(isinstance(item, Static) for item in (*arguments, *keywords.values()))
-    return result_type(tried(lowering, callee, arguments, keywords), exact)
+    found = tried(lowering, callee, arguments, keywords)
+    return type_of_sample(found, (*arguments, *keywords.values()))
+
+
+def type_of_sample(found: Any, given: Iterable[FrontendValue]) -> Type | None:
+    """The type of what a call on trial gave. given: to the call, in the program."""
+    return result_type(found, exact=all(isinstance(item, Static) for item in given))
 
 
 def tried(
@@ -52,9 +63,10 @@ def tried(
     arguments: tuple[FrontendValue, ...],
     keywords: Mapping[str, FrontendValue],
 ) -> Any:
-    """What such a call gives; None where it raises, or gives numbers of another type for arrays of
-    other numbers, as `np.emath.sqrt` does. The lengths that are not known are tried as 2, and as
-    those that are; integers as 3, and as 1, which is a place in the shortest of these arrays.
+    """What such a call gives: for what it is given in the specializing call, if that is known. Else
+    None where it raises, or gives numbers of another type for arrays of other numbers, as
+    `np.emath.sqrt` does. The lengths that are not known are tried as 2, and as those that are;
+    integers as 3, and as 1, which is a place in the shortest of these arrays.
     Compiled code trusts what it is given: integers may be places in memory, as are the numbers in a
     result of `linkage`, and it may not end for distances that are negative. It is tried once, and
     not on integers of ours; what another call gave on trial is given as it is."""
@@ -67,6 +79,11 @@ def tried(
     lengths = (2, *sorted(n for n in known if n is not None and 2 < n <= _TRIED))
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        if is_checked:
+            with contextlib.suppress(Exception):
+                values = KnownValues(lowering, of_call=True)
+                plain = [values.of(item) for item in arguments]
+                return callee(*plain, **{k: values.of(item) for k, item in keywords.items()})
         for number, length in itertools.product(_NUMBERS, lengths):
             try:
                 plain = [sampled(lowering, item, length, number) for item in arguments]
@@ -164,9 +181,6 @@ def _positive(shape: tuple[int, ...]) -> Any:
     return np.asarray(numbers)
 
 
-_MOST_ITEMS = 4096
-"""Functions of arrays that have more take too long to be called when a program is compiled."""
-
 _PLAIN = (*CONSTANTS, type, np.dtype, types.NoneType, types.EllipsisType)
 
 _FILLS: tuple[Callable[[Any], Any], ...] = (
@@ -197,7 +211,7 @@ def _filled(
     dims = type_.dims if isinstance(type_, Array) else ()
     lengths = [length(dim) if dim.known is None else dim.known for dim in dims]
     shape = all_known(lengths)
-    if shape is None or math.prod(shape) > _MOST_ITEMS:
+    if shape is None or math.prod(shape) > MOST_ITEMS:
         raise NoSampleError
     values = np.abs(fill(shape)) if np.dtype(type_.dtype).kind == "u" else fill(shape)
     values = values.astype(type_.dtype)
@@ -279,6 +293,38 @@ def _remember(lowering: Lowering, result: FrontendValue, tried: Any) -> None:
     elif isinstance(result, Ref) and isinstance(tried, np.ndarray):
         lowering.samples[lowering.value(result)] = tried
         result.storage.read_only |= not tried.flags.writeable
+
+
+def emitted(
+    lowering: Lowering, primitive: Primitive, tree: Mapping[str, Any], callee: Any, is_sure: bool
+) -> Value:
+    """Append a call. Where the type of its result is not sure, the program checks it."""
+    result = lowering.emit(primitive, tree, callee)
+    form = None if is_sure else form_of(result.type)
+    if form is not None:
+        tree = {"x": result, "name": name_of(callee), "form": form}
+        lowering.plain(PRIMITIVES[check_result], tree)
+    return result
+
+
+def is_sure(
+    lowering: Lowering,
+    callee: Any,
+    arguments: tuple[FrontendValue, ...],
+    keywords: Mapping[str, FrontendValue],
+) -> bool:
+    """Whether a call that has been tried gives a result of that type each time: a ufunc, or what
+    f2py has made, which ask for no more than types, or a call of what does not change."""
+    items = (*arguments, *keywords.values())
+    is_static = all(isinstance(item, Static) for item in items)
+    if is_static or isinstance(callee, np.ufunc) or type(callee).__name__ == "fortran":
+        return True
+    known = KnownValues(lowering, of_call=False)
+    with contextlib.suppress(NotKnownError):
+        for item in items:
+            known.of(item)
+        return _checks_arguments(callee)
+    return False
 
 
 class NoSampleError(Exception):

@@ -148,15 +148,16 @@ def call(
     if contract.computes and not contract.is_pure and not foreign.reaches(lowering, given):
         contract = PURE
     if folded_calls.is_pure(callee, given) and node is not lowering.statement.discarded:
-        sample = None if calls_back else trial_calls.tried(lowering, callee, arguments, keywords)
-        exact = all(isinstance(item, Static) for item in given)
-        type_ = trial_calls.result_type(sample, exact)
+        every = arguments, keywords
+        sample = None if calls_back else trial_calls.tried(lowering, callee, *every)
+        type_ = trial_calls.type_of_sample(sample, given)
+        is_sure = callee in CONVERSIONS or trial_calls.is_sure(lowering, callee, *every)
         if type_ is not None and contract.is_pure:
-            result = emit(lowering, callee, arguments, keywords, type_, RUN)
+            result = emit(lowering, callee, arguments, keywords, type_, RUN, is_sure=is_sure)
             result = trial_calls.made(lowering, result, sample)
             return foreign.possible_view(lowering, result, given) if contract.connects else result
         if type_ is not None:
-            result = foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
+            result = foreign.call(lowering, node, callee, every, type_, contract, is_sure)
             return trial_calls.made(lowering, result, sample)
     cls = callee if isinstance(callee, type) else None
     type_ = known or RESULTS.get(callee) or CONVERSIONS.get(callee) or _of_scipy(callee, keywords)
@@ -245,6 +246,7 @@ def emit(
     type_: Type,
     primitive: Primitive = EFFECT,
     contract: Contract = HOLDS,
+    is_sure: bool = True,
 ) -> FrontendValue:
     """Append a call whose result has this type. Of an object that may lead to memory which unread
     code has kept, it is one of those that may use that; and one that gives an object, or changes
@@ -257,20 +259,19 @@ def emit(
     is_led = leading.may_lead_to_memory(lowering, items)
     is_unknown = primitive is EFFECT and contract is HOLDS and not _is_known(callee)
     if is_unknown and any(map(may_run, items)):
-        node, given = lowering.frame.statement, (arguments, keywords)
-        return foreign.call(lowering, node, callee, given, type_, UNKNOWN)
+        seen_as = UNKNOWN
     is_led = is_led or leading.may_run_kept(lowering, items)
     if seen_as or is_led or (leading.leads(type_, contract) and foreign.reaches(lowering, items)):
         contract = seen_as or (UNKNOWN if is_led and callee in _STORING else HOLDS)
         node, given = lowering.frame.statement, (arguments, keywords)
-        return foreign.call(lowering, node, callee, given, type_, contract)
+        return foreign.call(lowering, node, callee, given, type_, contract, is_sure)
     made = {} if callee in shown_calls.TEXTS else lent_containers.met_twice(lowering, items)
     tree = {
         "args": tuple(argument_of(lowering, item, made) for item in arguments),
         "keywords": {key: argument_of(lowering, item, made) for key, item in keywords.items()},
         "type": type_,
     }
-    result = lowering.emit(primitive, tree, callee)
+    result = trial_calls.emitted(lowering, primitive, tree, callee, is_sure)
     if is_noted:
         outside_state.after_call(lowering, f"`{name}`", result, items)
     found: FrontendValue = lowering.wrap(result)

@@ -94,6 +94,7 @@ class Lowering(EntryMethods):
     added: attributes that were stored after their object was made, as (the object, the contents
     before): they are there in every state that has the object.
     samples: what calls gave on trial, by the arrays that they make in the program.
+    inputs: what the leaves of arguments, and what is captured, are in the specializing call.
     counts: how many items the masks take, by the number of the mask.
     assumed: the conditions under which the current path is taken, by key.
     has_tensors: whether a Tensor has come in, so that a number may be one without axes;
@@ -124,6 +125,7 @@ class Lowering(EntryMethods):
         self.contents: dict[Storage, Held] = {}
         self.views: dict[Any, tuple[Value, Value]] = {}
         self.samples: dict[Value, Any] = {}
+        self.inputs: dict[Value, Any] = {}
         self.added: dict[Cell, tuple[Storage, Any]] = {}
         self.outside = Outside()
         self.changes = Changes()

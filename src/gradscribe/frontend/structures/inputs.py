@@ -161,6 +161,8 @@ def bind(
                 lowering.layouts.contiguous.add(value)
             if len(leaves) in argument.otherwise:
                 lowering.layouts.otherwise.add(value)
+            if len(leaves) < len(argument.values):
+                lowering.inputs[value] = argument.values[len(leaves)]
             leaves.append(value)
             lowering.outside.leaves.add(value)
             known_inputs.enter(lowering, value)

@@ -36,6 +36,7 @@ from gradscribe.primitives.control import (
     finally_done,
 )
 from gradscribe.primitives.raising import makes_exception
+from gradscribe.primitives.real_numbers import CHECKS
 from gradscribe.primitives.users_code import changing_making
 from gradscribe.transforms.passes.sink import has_effect
 
@@ -209,4 +210,4 @@ def _repeats(operation: Operation) -> bool:
         return callee in (*RESUMED, attempted, finally_done)
     if isinstance(callee, type) and issubclass(callee, BaseException):
         return not changing_making(callee)
-    return operation.primitive in (RAISE, ASSERT, CHECK, ATTEMPT, CAUGHT)
+    return operation.primitive in (RAISE, ASSERT, CHECK, ATTEMPT, CAUGHT, *CHECKS)

@@ -1,0 +1,61 @@
+"""Generated programs as loops over elements compute what they do as NumPy's text.
+
+They run as Python here: that Numba does the same is tested beside `codegen/loops`.
+"""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+import pytest
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+
+import gradscribe as gs
+from gradscribe import codegen
+from gradscribe.errors import GradscribeError
+from gradscribe.ir.core import callees
+from gradscribe.ir.verifier import verify
+from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.transforms.kernels import NotLoopsError, in_loops, virtual
+from gradscribe.transforms.passes.records.flatten_records import flatten_records
+from tests.properties.grammar.programs import KINDS, arguments, compiled, programs
+
+OF_NUMPY = [k for k in KINDS if k not in ("scratch", "border", "references", "outside")]
+
+
+@pytest.fixture(autouse=True)
+def all_functions_of_elements(monkeypatch):
+    """Functions that native code leaves to NumPy, for its speed, are loops here: most programs have
+    one."""
+    others = (np.sin, np.cos, np.tanh, np.exp, operator.pow)
+    more = virtual.ELEMENTWISE | {PRIMITIVES[function] for function in others}
+    monkeypatch.setattr(virtual, "ELEMENTWISE", more)
+
+
+@pytest.mark.parametrize("kind", OF_NUMPY)
+@settings(max_examples=12, deadline=None, database=None)
+@given(data=st.data())
+def test_generated_programs_are_the_same_as_loops(kind, data):
+    text, seed = data.draw(programs(kind)), data.draw(st.integers(0, 1000))
+    args = arguments(seed)
+    try:
+        found = gs.differentiable(compiled(text)).specialize(*args, argnums=(0, 1, 2))
+        bufferized = found.generated_gradient.bufferized
+        loops = in_loops(bufferized)
+    except (GradscribeError, NotLoopsError):
+        reject()
+    verify(loops)
+    flat = flatten_records(loops)
+    if callees(flat):
+        reject()
+    values, seeds = found._values(args, {}), found._default_seeds
+    with np.errstate(all="ignore"):
+        try:
+            expected = found.generated_gradient.of_numpy(*values, *seeds)
+        except Exception:
+            reject()
+        same = codegen.load(flat)(*values, *seeds)
+    for a, b in zip(same, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)

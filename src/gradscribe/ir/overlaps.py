@@ -1,14 +1,15 @@
-"""Whether two arrays share memory: at the same addresses, or in one file that both map; copies that
-lie in memory as the arrays do."""
+"""Whether two arrays share memory: at the same addresses, or in one file that both map (see
+`mapped_memory`); copies that lie in memory as the arrays do."""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+
+from gradscribe.ir.mapped_memory import ANYWHERE, exporter_of, file_of, place_in_file
 
 _MAX_WORK: Any = 10_000
 """How hard `np.shares_memory` may try (its stub knows only the two special values)."""
@@ -16,7 +17,8 @@ _MAX_WORK: Any = 10_000
 Array = np.ndarray[Any, Any]
 
 Position = tuple[int, int, int]
-"""The device and number of a file, and a byte of it; zeros, and an address."""
+"""The device and number of a file, and a byte of it; zeros, and an address. Of a mapping of which
+the file is not known: -1, and any byte."""
 
 
 def share_memory(a: Any, b: Any) -> bool:
@@ -25,8 +27,9 @@ def share_memory(a: Any, b: Any) -> bool:
         return True
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
         return False
-    first, second = root_of(a), root_of(b)
-    if first is not second and isinstance(first, np.memmap) and isinstance(second, np.memmap):
+    if exporter_of(a) is not exporter_of(b) and file_of(a) is not None and file_of(b) is not None:
+        if file_of(a) is ANYWHERE or file_of(b) is ANYWHERE:
+            return True
         ranges = [(x, y) for x in extents(a) for y in extents(b)]
         return any(start < stop and begin < end for (start, end), (begin, stop) in ranges)
     try:
@@ -74,16 +77,18 @@ _ALONE = 3
 
 def extents(array: Array) -> Iterator[tuple[Position, Position]]:
     """Where an array begins, and where it has ended: in memory, and in the file that it maps."""
-    low, high = _bounds(array)
+    return positions(array, *_bounds(array))
+
+
+def positions(shown: Any, low: int, high: int) -> Iterator[tuple[Position, Position]]:
+    """The same of an object that shows the memory between two addresses."""
     yield (0, 0, low), (0, 0, high)
-    root = root_of(array)
-    if isinstance(root, np.memmap) and root.filename is not None:
-        try:
-            file = os.stat(root.filename)
-        except OSError:  # it is gone
-            return
-        ahead = root.offset - _bounds(root)[0]
-        yield (file.st_dev, file.st_ino, low + ahead), (file.st_dev, file.st_ino, high + ahead)
+    file = file_of(shown)
+    if file is ANYWHERE:
+        yield (-1, -1, 0), (-1, -1, sys.maxsize)
+    elif file is not None:
+        start = place_in_file(shown, low)
+        yield (file.device, file.number, start), (file.device, file.number, start + high - low)
 
 
 def _bounds(array: Array) -> tuple[int, int]:

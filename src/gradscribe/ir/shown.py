@@ -1,6 +1,6 @@
-"""Whether an object may lead to the memory of arrays and containers: by addresses, and as far as
-Python's garbage collector can see. What points to memory of which nothing is known may point to
-any.
+"""Whether an object may lead to the memory of arrays and containers: by addresses (and places in
+files that are mapped), and as far as Python's garbage collector can see. What points to memory of
+which nothing is known may point to any.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.ir.mapped_memory import OF_CTYPES
+from gradscribe.ir.overlaps import Position, positions
 from gradscribe.ir.probing import is_a, is_library_module, module_of_class, probe
 
 _PLAIN = (
@@ -35,7 +37,7 @@ class Memory:
         self._most, self._in_doubt = most, in_doubt
         found = list(owners)
         self._objects = {id(below): below for owner in found for below in _memories(owner)}
-        self._ranges = [bounds for owner in found if (bounds := _bounds(owner)) is not None]
+        self._ranges = [bounds for owner in found for bounds in _extents(owner)]
 
     def is_shown_by(self, target: Any) -> bool:
         """Whether an object may lead to it."""
@@ -55,8 +57,10 @@ class Memory:
     def _is_of(self, item: Any) -> bool:
         if any(id(base) in self._objects for base in _bases(item)):
             return True
-        low, high = _bounds(item) or (0, 0)
-        return any(low < end and start < high for start, end in self._ranges)
+        ranges = _extents(item)
+        return any(
+            low < end and start < high for low, high in ranges for start, end in self._ranges
+        )
 
 
 def _memories(owner: Any) -> Iterator[Any]:
@@ -77,9 +81,15 @@ def _bases(item: Any) -> Iterator[Any]:
         item = item.obj if is_a(item, memoryview) else probe(item, "base")
 
 
+def _extents(item: Any) -> Iterable[tuple[Position, Position]]:
+    """Where the memory of an object begins and ends, where it is known."""
+    bounds = _bounds(item)
+    return () if bounds is None else positions(item, *bounds)
+
+
 def _bounds(item: Any) -> tuple[int, int] | None:
     """The addresses where the memory of an object begins and ends, where it is known."""
-    if is_a(item, _OF_CTYPES):
+    if is_a(item, OF_CTYPES):
         start = ctypes.addressof(item)
         return start, start + ctypes.sizeof(item)
     if module_of_class(type(item)) == "_cffi_backend":
@@ -88,9 +98,6 @@ def _bounds(item: Any) -> tuple[int, int] | None:
         array = item if is_a(item, np.ndarray) else np.asarray(memoryview(item))
         return np.lib.array_utils.byte_bounds(array)
     return None
-
-
-_OF_CTYPES = (ctypes._SimpleCData, ctypes.Array, ctypes.Structure, ctypes.Union)
 
 
 def _bounds_of_cffi(item: Any) -> tuple[int, int] | None:
@@ -197,7 +204,7 @@ def _points_anywhere(item: Any) -> bool:
     )
     if is_pointer:
         return not item._objects and not probe(item, "__dict__")
-    if is_a(item, _OF_CTYPES) or module_of_class(cls).partition(".")[0] in _KNOWN:
+    if is_a(item, OF_CTYPES) or module_of_class(cls).partition(".")[0] in _KNOWN:
         return False
     return not callable(item) and not _is_of_python(cls)
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from gradscribe.compiler.given_leaves import converted, leaves_in, shape_error
 from gradscribe.errors import AliasingError
+from gradscribe.ir.mapped_memory import exporter_of, file_of
 from gradscribe.ir.overlaps import (
     copied,
     copied_together,
@@ -265,6 +266,8 @@ class Copies:
         for group in _sharing(leaves):
             arrays = {id(leaves[i]): leaves[i] for i in group}
             are_plain = all(type(array) is np.ndarray for array in arrays.values())
+            mappings = {id(exporter_of(plain(a))) for a in arrays.values() if file_of(plain(a))}
+            are_plain &= len(mappings) < 2  # else one file is at two addresses
             has_objects = any(plain(array).dtype.hasobject for array in arrays.values())
             is_active = any(i in active for i in group)
             if are_plain and not (has_objects or is_active or are_apart):

@@ -10,6 +10,8 @@ import numpy as np
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.ir.core import Block, Operation, walk
+from gradscribe.ir.mapped_memory import file_of
+from gradscribe.ir.overlaps import root_of
 from gradscribe.ir.probing import probe
 from gradscribe.primitives.call_contracts import contract_of_call
 from gradscribe.primitives.contract_kinds import FILES
@@ -35,9 +37,12 @@ def refuse_written(lowering: Lowering) -> None:
 
 
 def _is_mapped(array: Any) -> bool:
-    while array is not None and not isinstance(array, mmap.mmap):
-        array = probe(array, "base")
-    return array is not None
+    """Whether an array is mapped from a file to which something may write by its name: memory that
+    processes share (under `/dev`) is not written so."""
+    if isinstance(array, np.ndarray) and isinstance(root_of(array), np.memmap):
+        return True
+    file = file_of(array)
+    return file is not None and not file.name.startswith("/dev/")
 
 
 def _writes_files(call: Operation) -> bool:

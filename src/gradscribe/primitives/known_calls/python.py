@@ -50,6 +50,7 @@ FUNCTIONS: tuple[Row, ...] = (
         polar rect sin sinh sqrt tan tanh
         """,
     ),
+    Row("operator", ASKS, "is_ is_not"),
     Row(
         "operator",
         COMPUTES,

@@ -9,6 +9,7 @@ it may keep between calls (its hidden state: see `contracts`), or of opaque valu
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 import types
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -30,10 +31,20 @@ from gradscribe.ir.core import (
 )
 from gradscribe.ir.flow import reachable
 from gradscribe.ir.lengths import BroadcastError
-from gradscribe.ir.probing import probe
+from gradscribe.ir.mapped_memory import OF_CTYPES
+from gradscribe.ir.probing import in_class, probe
 from gradscribe.ir.types import Opaque, holds_opaque, is_unknown
 from gradscribe.primitives.call_contracts import contract_of_call, is_function
-from gradscribe.primitives.contract_kinds import DOMAINS, FILES, RAISED, Contract, Refused
+from gradscribe.primitives.contract_kinds import (
+    CODE,
+    DOMAINS,
+    FILES,
+    HOLDS,
+    MACHINE,
+    RAISED,
+    Contract,
+    Refused,
+)
 from gradscribe.primitives.contracts import (
     is_immutable,
 )
@@ -51,6 +62,11 @@ from gradscribe.transforms.analyses.activity import (
 from gradscribe.transforms.analyses.call_flow import CallFlow, Graph, Site
 
 _OPAQUE = frozenset({EFFECT, RUN, ENTER})
+_HELD = "held"
+_STATES = (*DOMAINS, _HELD)
+"""The hidden states, and what known calls have changed of objects that unread code may have had
+before: such code alone finds that elsewhere than in the object."""
+
 _READING = frozenset({REREAD, WRITTEN})
 """What reads memory that a call may have written to, whatever the call returns."""
 
@@ -150,8 +166,9 @@ class _Body:
     def __init__(self, function: Function) -> None:
         self.graph = Graph()
         self.calls: dict[Operation, list[Hashable]] = {}
-        self._states: dict[str, object] = {domain: object() for domain in DOMAINS}
+        self._states: dict[str, object] = {domain: object() for domain in _STATES}
         self._managed: list[Value] = []
+        self._kept, self._met = _objects_of_others(function)
         parameters = parameter_groups(function)
         self.graph.inputs = [*parameters, *_each(self._states.values())]
         self._enter(function.body)
@@ -159,14 +176,20 @@ class _Body:
         self.graph.outputs = [*result_groups(function), *states, *parameters]
 
     def refused(self, seeds: Iterable[Hashable], results: Iterable[Hashable]) -> list[Operation]:
-        """The calls that depend on a seed, and on whose outcome a result depends."""
+        """The calls that depend on a seed, and on whose outcome a result depends: those that are
+        given numbers which do before those that are given objects."""
         varied = reachable(seeds, self.graph.uses)
         useful = reachable(results, self.graph.sources)
-        return [
+        found = [
             call
             for call, outcomes in self.calls.items()
             if not useful.isdisjoint(outcomes) and not varied.isdisjoint(call.operands)
         ]
+
+        def is_given_objects(call: Operation) -> bool:
+            return not any(v in varied and passes_derivative(v) for v in call.operands)
+
+        return sorted(found, key=is_given_objects)
 
     def _enter(self, block: Block) -> None:
         for operation in block.operations:
@@ -191,7 +214,7 @@ class _Body:
                     self._enter(region)
 
     def _repeat(self, loop: Operation) -> None:
-        start = self._change(DOMAINS, ())
+        start = self._change(_STATES, ())
         for region in loop.regions:
             self._enter(region)
         for domain, state in self._states.items():
@@ -220,10 +243,11 @@ class _Body:
     def _call(self, call: Operation) -> None:
         contract = contract_of_call(call)
         given = list(filter(_carries, call.operands))
-        for domain in contract.reads:
-            self._depend(self._states[domain], call.result)
-        states = self._change(contract.changes, given).values()
         is_linking = contract.connects or not contract.is_pure
+        reads, changes = self._domains(call, contract, is_linking)
+        for domain in reads:
+            self._depend(self._states[domain], call.result)
+        states = self._change(changes, given).values()
         objects = _changeable(call.operands) if is_linking else []
         self._depend_all(given, [call.result, *objects, *_written(call, contract)])
         if objects and _changeable([call.result]):  # it may lead to them
@@ -231,6 +255,22 @@ class _Body:
         if call.primitive is ENTER:  # it may show what is written to streams from now on
             self._managed += _changeable([call.result, *call.operands])
         self.calls[call] = [call.result, *objects, *states]
+
+    def _domains(
+        self, call: Operation, contract: Contract, is_linking: bool
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """The hidden states that a call reads and changes: by itself, and by way of objects that
+        unread code may have."""
+        reads, changes = contract.reads, contract.changes
+        if CODE in reads:
+            return reads | {_HELD}, changes
+        is_kept = not self._kept.isdisjoint(call.operands)
+        is_met = is_kept or not self._met.isdisjoint(call.operands)
+        if is_met and (is_linking or MACHINE not in reads):  # of settings nothing is differentiated
+            reads |= {CODE}
+        if is_met and is_linking and FILES not in changes:
+            changes |= {CODE if is_kept else _HELD}
+        return reads, changes
 
     def _change(self, domains: Iterable[str], given: Sequence[Value]) -> dict[str, object]:
         """The new states of what may have come to depend on these values."""
@@ -249,6 +289,50 @@ class _Body:
 
     def _depend(self, source: Hashable, result: Hashable) -> None:
         self.graph.depend(source, result)
+
+
+def _objects_of_others(function: Function) -> tuple[set[Hashable], set[Hashable]]:
+    """The objects that unread code may have been given, or has given, in a function; those that it
+    may have had before: with all that may lead to such a one, or that such a one may lead to."""
+    leads: dict[Hashable, list[Hashable]] = {}
+    kept: list[Value] = []
+    for operation in walk(function.body):
+        pairs: Iterable[tuple[Value, Value]] = ()
+        if operation.primitive in _OPAQUE or operation.primitive is FUNCTION:
+            objects = [*filter(_is_object, (*operation.operands, *operation.results))]
+            is_call = operation.primitive is not FUNCTION
+            contract = contract_of_call(operation) if is_call else HOLDS
+            if contract.connects or not contract.is_pure:
+                pairs = itertools.pairwise(objects)
+            is_own = is_call and not any(map(_is_object, operation.operands))
+            if is_own and _is_of_ctypes(operation.callee):
+                continue  # nobody else has what it makes
+            if contract.keeps and CODE in contract.changes:
+                kept += objects
+        elif operation.primitive is CALL:
+            kept += filter(_is_object, (*operation.operands, *operation.results))
+        else:
+            pairs = pairs_of(operation)
+        for one, other in pairs:
+            if _is_object(one) and _is_object(other):
+                leads.setdefault(one, []).append(other)
+                leads.setdefault(other, []).append(one)
+    before = filter(_is_object, function.body.parameters)
+    return reachable(kept, leads), reachable(before, leads)
+
+
+def _is_of_ctypes(callee: Any) -> bool:
+    """Whether this is a class of ctypes, or one of the user's that makes objects as those do."""
+    if not isinstance(callee, type) or not issubclass(callee, OF_CTYPES):
+        return False
+    making = (in_class(callee, name) for name in ("__new__", "__init__"))
+    return not any(isinstance(method, types.FunctionType | staticmethod) for method in making)
+
+
+def _is_object(value: Value) -> bool:
+    """Whether a value is, or holds, an object that may be changed."""
+    is_fixed = isinstance(value.type, Opaque) and is_immutable(value.type.cls)
+    return holds_opaque(value.type) and not is_fixed
 
 
 def _each(nodes: Iterable[Hashable]) -> list[tuple[Hashable, ...]]:

@@ -22,6 +22,7 @@ from gradscribe.recording import classes
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber
 from gradscribe.recording.levels import (
     CREATED,
+    GIVEN_AWAY,
     KEEPS_NOTHING,
     REFUSED,
     TOLD,
@@ -45,6 +46,8 @@ class running:
         self._created = None if CREATED.get() is not None else CREATED.set([])
         told = TOLD.get()
         self._told = TOLD.set([] if told is None else told)
+        given = GIVEN_AWAY.get()
+        self._given = GIVEN_AWAY.set([] if given is None else given)
         self._refused = REFUSED.set([])
         self._mode = enable_grad()
         self._mode.__enter__()
@@ -64,6 +67,7 @@ class running:
         self.level.closed = True
         self._mode.__exit__(None, None, None)
         TOLD.reset(self._told)
+        GIVEN_AWAY.reset(self._given)
         open_runs.reset(self._opened)
         if self._created is not None:
             created = CREATED.get()

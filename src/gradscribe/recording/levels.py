@@ -109,6 +109,10 @@ def tell() -> None:
         told[:] = [True]
 
 
+GIVEN_AWAY: ContextVar[list[bool] | None] = ContextVar("gradscribe_given_code", default=None)
+"""Holds something if the function that runs recorded, or one around it, has given code in C a
+function of its own that leads to what is differentiated."""
+
 E = TypeVar("E", bound=Exception)
 
 REFUSED: ContextVar[list[Exception] | None] = ContextVar("gradscribe_refusals", default=None)

@@ -32,6 +32,7 @@ from gradscribe.recording.callees import callee_of
 from gradscribe.recording.calls import Node
 from gradscribe.recording.leaving import running
 from gradscribe.recording.levels import (
+    REFUSED,
     Level,
     Traced,
     below,
@@ -183,6 +184,8 @@ def _called(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[s
             raise
         if isinstance(cause, GradscribeError):
             raise cause from None
+        if REFUSED.get():  # which is raised in the end (see `running`)
+            raise
         if foreign.is_raised_of_recorded(error):
             raise exits.of_recorded(error) from None
         raise

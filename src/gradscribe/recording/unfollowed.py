@@ -17,7 +17,7 @@ import numpy as np
 
 from gradscribe.errors import GradscribeError, NoDerivativeError
 from gradscribe.ir.probing import module_of_class, probe
-from gradscribe.recording import builtin_types, exits, operations, texts, unread
+from gradscribe.recording import builtin_types, exits, foreign, operations, texts, unread
 from gradscribe.recording.arrays import RecordedArray, holds_active, is_active
 from gradscribe.recording.levels import refused
 
@@ -112,6 +112,7 @@ def with_shared(function: Callee) -> Callee:
     their memory is seen. What it returns of these is what it was given."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        foreign.note_given((args, kwargs))
         shared = _Shared()
         given = (
             [shared.array(value) for value in args],

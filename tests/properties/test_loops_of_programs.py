@@ -9,7 +9,7 @@ import operator
 
 import numpy as np
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 import gradscribe as gs
@@ -35,7 +35,7 @@ def all_functions_of_elements(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", OF_NUMPY)
-@settings(max_examples=12, deadline=None, database=None)
+@settings(max_examples=12, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_generated_programs_are_the_same_as_loops(kind, data):
     text, seed = data.draw(programs(kind)), data.draw(st.integers(0, 1000))

@@ -335,6 +335,8 @@ EXPRESSIONS = [
     "torchlike.numel(x)",
     "gs.is_tensor(x)",
     "gs.allclose(x, x)",
+    "gs.allclose(x / 0.0 - x / 0.0, x / 0.0 - x / 0.0, equal_nan=True)",
+    "x.isclose(y, rtol=0.5, equal_nan=True) * y",
     "gs.equal(x, y)",
     "gs.pi * x",
     "gs.pow(x, 2)",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gradscribe as gs
 from gradscribe.primitives.special import relu, sigmoid
 from gradscribe.primitives.static import inverse_permutation
 from tests.primitives.harness import adjoint, case
@@ -161,3 +162,16 @@ def test_sigmoid_and_relu_are_careful_functions() -> None:
 def test_inverse_permutation() -> None:
     assert inverse_permutation((2, 0, 1)) == (1, 2, 0)
     assert inverse_permutation((-1, 0, 1)) == (1, 2, 0)
+
+
+def test_nan_is_equal_to_nan_where_that_is_asked_for() -> None:
+    """`equal_nan` of NumPy's comparisons decides what a derivative is of."""
+    x, y = np.array([1.0, nan, 2.0]), np.array([1.0, nan, 3.0])
+    expected = np.where(np.isclose(x, y, equal_nan=True), 1.0, 0.0)
+    close = gs.grad(lambda x, y: np.sum(x * np.isclose(x, y, equal_nan=True)))
+    np.testing.assert_array_equal(close(x, y), expected)
+    for callee in (np.allclose, np.array_equal):
+        either = gs.grad(
+            lambda x, y, c=callee: np.sum(3.0 * x) if c(x, y, equal_nan=True) else np.sum(x)
+        )
+        assert [either(x, y)[0], either(x, x)[0]] == [1.0, 3.0]

@@ -301,8 +301,8 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys(
         (functions.matmul, functions.mm, functions.mv, functions.bmm), calling(np.matmul)
     ),
-    queries.allclose: calling(np.allclose, "equal_nan"),
-    queries.isclose: calling(np.isclose, "equal_nan"),
+    queries.allclose: calling(np.allclose),
+    queries.isclose: calling(np.isclose),
     factorizations.inverse: calling(np.linalg.inv),
     functions.laid_out: same,
     own_methods._contiguous: calling(np.ascontiguousarray),

@@ -55,12 +55,11 @@ def cut(lowering: Lowering, node: Any, item: Any, /, *rest: Any, **named: Any) -
     return subscripts.cut(lowering, item)
 
 
-def calling(callee: Any, *left_out: str) -> handlers.Handler:
-    """A Tensor function that is one of NumPy's, with the same positional arguments."""
+def calling(callee: Any) -> handlers.Handler:
+    """A Tensor function that is one of NumPy's, with the same arguments."""
 
     def handler(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
-        given = {name: item for name, item in keywords.items() if name not in left_out}
-        result = lowering.call(node, Static(callee), arguments, given)
+        result = lowering.call(node, Static(callee), arguments, keywords)
         return spelled(lowering, node, result, "tensor")
 
     return handler

@@ -81,16 +81,20 @@ for _kind in (np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint
     constant(_kind, type=elementwise_type, signature=_unary)
 
 
-def _close(x: Any, y: Any, rtol: float = 1e-5, atol: float = 1e-8) -> None:
+def _close(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> None:
     """Signature of np.isclose and np.allclose."""
+
+
+def _equal(a1: Any, a2: Any, equal_nan: bool = False) -> None:
+    """Signature of np.array_equal."""
 
 
 def _close_numbers(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> None:
     """Signature of math.isclose."""
 
 
-def _close_type(facts: Facts, callee: Any, x: Any, y: Any, rtol: Any, atol: Any) -> Type:
-    return elementwise_type(facts, callee, x=x, y=y)
+def _close_type(facts: Facts, callee: Any, a: Any, b: Any, **options: Any) -> Type:
+    return elementwise_type(facts, callee, x=a, y=b)
 
 
 def _one_bool(facts: Facts, callee: Any, **operands: Any) -> Type:
@@ -99,5 +103,5 @@ def _one_bool(facts: Facts, callee: Any, **operands: Any) -> Type:
 
 constant(np.isclose, type=_close_type, signature=_close)
 constant(np.allclose, type=_one_bool, signature=_close, cheap=False)
-constant(np.array_equal, type=_one_bool, signature=_binary, cheap=False)
+constant(np.array_equal, type=_one_bool, signature=_equal, cheap=False)
 constant(math.isclose, type=_one_bool, signature=_close_numbers)

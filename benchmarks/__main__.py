@@ -1,6 +1,6 @@
 """`make bench`: all measurements, printed as tables."""
 
-from benchmarks import costs, eager, targets
+from benchmarks import costs, eager, native, targets
 
 if __name__ == "__main__":
     targets.main()
@@ -8,3 +8,5 @@ if __name__ == "__main__":
     costs.main()
     print()
     eager.main()
+    print()
+    native.main()

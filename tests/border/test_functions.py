@@ -14,13 +14,13 @@ CALLS = programs(
 )
 
 
-@pytest.mark.parametrize("program", one_in(4, CALLS), ids=str)
+@pytest.mark.parametrize("program", one_in(8, CALLS), ids=str)
 def test_a_call_of_compiled_code_is_right_or_refused(program: Program) -> None:
     found = program.verdict()
     assert found.kind in ("right", "refused"), f"{found.detail}\n{program.text}"
 
 
-@pytest.mark.parametrize("program", one_in(4, programs("inactive", "callbacks", "kept")), ids=str)
+@pytest.mark.parametrize("program", one_in(8, programs("inactive", "callbacks", "kept")), ids=str)
 def test_compiled_code_may_do_what_it_likes_with_constants(program: Program) -> None:
     found = program.verdict()
     assert found.kind == "right", f"{found.detail}\n{program.text}"

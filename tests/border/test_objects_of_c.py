@@ -24,6 +24,7 @@ import pytest
 
 import gradscribe as gs
 from tests.border import compiled_code
+from tests.sampling import one_in
 
 X = np.array([1.0, 2.0, 3.0])
 Made = tuple[Callable[[Any], Any], Callable[[], Any]]
@@ -250,7 +251,7 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("asked", one_in(3, ASKED))
 @pytest.mark.parametrize("made", OBJECTS)
 def test_an_object_that_holds_state_is_asked_where_the_program_asks_it(
     made: str, asked: str
@@ -286,7 +287,7 @@ class Counted(collections.Counter):
     """It has nothing of its own."""
 
 
-@pytest.mark.parametrize("line", COUNTED)
+@pytest.mark.parametrize("line", one_in(3, COUNTED))
 @pytest.mark.parametrize("cls", [collections.Counter, Counted])
 def test_a_counter_counts(cls: Any, line: str) -> None:
     def make(name: str = "C") -> Made:

@@ -237,7 +237,7 @@ def test_a_gradient_computes_what_a_path_needs_on_that_path() -> None:
                     y = math.sin(x)
                     d_y = d_result * x  # return y * x
                     d_x = d_result * y
-                    d_x += d_y * np.cos(x)  # y = math.sin(x)
+                    d_x += d_y * math.cos(x)  # y = math.sin(x)
             return d_x, d_lo, d_hi
         """)
 

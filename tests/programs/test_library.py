@@ -24,7 +24,7 @@ SECOND_ORDER = 3
 """Of so many programs in a sampled run, one is checked to the second order."""
 
 
-EACH = pytest.mark.parametrize("program", one_in(4, PROGRAMS.values()), ids=lambda p: p.name)
+EACH = pytest.mark.parametrize("program", one_in(6, PROGRAMS.values()), ids=lambda p: p.name)
 
 
 def test_the_library_is_large() -> None:
@@ -62,7 +62,7 @@ def shape_checks(source: str) -> list[str]:
 def test_emitted_gradients_hardly_ask_for_shapes() -> None:
     found = {
         program.name: asked
-        for program in one_in(8, PROGRAMS.values())
+        for program in one_in(12, PROGRAMS.values())
         if (asked := shape_checks(program.gradient_source()))
     }
     assert sum(map(len, found.values())) <= SHAPE_CHECKS, found

@@ -21,6 +21,7 @@ from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.kernels import NotLoopsError, in_loops, virtual
 from gradscribe.transforms.passes.records.flatten_records import flatten_records
 from tests.properties.grammar.programs import KINDS, arguments, compiled, programs
+from tests.sampling import examples
 
 OF_NUMPY = [k for k in KINDS if k not in ("scratch", "border", "references", "outside")]
 
@@ -35,7 +36,12 @@ def all_functions_of_elements(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", OF_NUMPY)
-@settings(max_examples=12, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=examples(12, 3),
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
 @given(data=st.data())
 def test_generated_programs_are_the_same_as_loops(kind, data):
     text, seed = data.draw(programs(kind)), data.draw(st.integers(0, 1000))

@@ -20,6 +20,7 @@ from gradscribe.runtime.graph import modes
 from gradscribe.runtime.operations.launcher_text import ALONG, BINARY, REDUCTION, UNARY
 from gradscribe.runtime.operations.provider import WAYS
 from gradscribe.runtime.operations.spellings import public
+from tests.sampling import one_in
 
 rng = np.random.default_rng(7)
 
@@ -122,7 +123,7 @@ FUNCTIONS = {row.name: (public(row), row.launcher[0]) for row in MAIN if row.lau
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@pytest.mark.parametrize("name", one_in(3, sorted(FUNCTIONS)))
 def test_a_function_gives_the_same_both_ways(name: str) -> None:
     function, form = FUNCTIONS[name]
     if form is BINARY:
@@ -212,7 +213,7 @@ SHAPES = [
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("shapes", SHAPES, ids=["one axis", "two axes", "products"])
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@pytest.mark.parametrize("name", one_in(3, sorted(FUNCTIONS)))
 def test_what_is_known_for_other_lengths_gives_the_same(name: str, shapes: list[object]) -> None:
     function, form = FUNCTIONS[name]
     for both in shapes:
@@ -348,7 +349,7 @@ def test_eight_threads_that_build_and_run_graphs_do_what_one_does() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@pytest.mark.parametrize("name", one_in(3, sorted(FUNCTIONS)))
 def test_gradients_of_leaves_have_memory_of_their_own(name: str) -> None:
     function, form = FUNCTIONS[name]
     shapes = ((), (3,), (1,), (2, 3), (1, 3))

@@ -18,6 +18,7 @@ from gradscribe.codegen.statements import Statements
 from gradscribe.codegen.writer import Writer
 from gradscribe.ir.core import Function, Location, Parameter, Value
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
+from gradscribe.ir.types import Collected, Type
 
 
 @dataclass(frozen=True)
@@ -84,13 +85,19 @@ class Emitter:
         self._defaults = defaults
         self._function = plan.function
         taken = plan.names.taken | {plan.function.name}
-        self._scope = Scope(namespace, taken)
-        self._write = Expressions(plan.names.of, plan.uses, plan.folded, self._scope)
+        self.scope = Scope(namespace, taken)
+        self._write = Expressions(plan.names.of, plan.uses, plan.folded, self.scope)
         self._statements = Statements(plan, self._write)
 
     @property
     def locations(self) -> Mapping[ast.stmt, Location]:
         return self._statements.locations
+
+    @property
+    def records(self) -> dict[str, Type]:
+        """The type of the items of each list that is a record, by its name."""
+        names = self._plan.names.of.items()
+        return {name: v.type.item for v, name in names if isinstance(v.type, Collected)}
 
     @property
     def statements(self) -> Statements:
@@ -143,7 +150,7 @@ class Emitter:
             return ast.parse(self._defaults[parameter.name], mode="eval").body
         if parameter.default is Signature.empty:
             return None
-        return exact_literal(parameter.default, self._scope)
+        return exact_literal(parameter.default, self.scope)
 
     # parameters with structure
 
@@ -183,7 +190,7 @@ class Emitter:
             yield whole
         elif isinstance(tree, Node):
             for number, child in enumerate(tree.children):
-                yield from self._paths(child, part_of(whole, tree, number, self._scope))
+                yield from self._paths(child, part_of(whole, tree, number, self.scope))
 
     # the result
 
@@ -193,9 +200,9 @@ class Emitter:
     def _build(self, tree: Tree, leaves: Iterator[Value]) -> ast.expr:
         if isinstance(tree, Node):
             children = [self._build(child, leaves) for child in tree.children]
-            return display(tree, children, self._scope)
+            return display(tree, children, self.scope)
         if isinstance(tree, Constant):
-            return exact_literal(tree.value, self._scope)
+            return exact_literal(tree.value, self.scope)
         leaf = next(leaves)
         if self._plan.is_undefined(leaf):
             return ast.Constant(None)

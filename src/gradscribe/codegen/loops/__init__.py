@@ -1,7 +1,11 @@
 """The native tier: functions as loops over scalars, in the subset of Python that Numba compiles.
 
     checks.py      what of the IR can be said there, or why not
+    integers.py    which integers are known to need no more than 64 bits
+    classes.py     which numbers are Python's, and which NumPy's
     rewriting.py   the statements that `codegen` writes, in that subset
+    slabs.py       records of loops as arrays, where it is known how long they get
+    emit.py        the text
     checked.py     Python's mathematics, which raises where Python's does
     native.py      compiled when it is first called; NumPy's tier where it cannot, or must not, run
 

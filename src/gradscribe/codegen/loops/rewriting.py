@@ -7,7 +7,10 @@ checked, and errors that the program raises one that sends the call to the NumPy
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
+from functools import partial
+from typing import TypeGuard
 
 POWER = "power"
 """The name of the checked `x ** y`."""
@@ -15,16 +18,14 @@ POWER = "power"
 
 def in_subset(function: ast.FunctionDef) -> ast.FunctionDef:
     """The same function in the subset, its statements changed in place."""
-    taken = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
-    taken |= {argument.arg for argument in ast.walk(function) if isinstance(argument, ast.arg)}
-    changed = _Rewriter(taken).visit(function)
+    changed = _Rewriter(function).visit(function)
     assert isinstance(changed, ast.FunctionDef)
     return changed
 
 
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self, taken: set[str]) -> None:
-        self._taken = taken
+    def __init__(self, function: ast.FunctionDef) -> None:
+        self._function = function
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """`np.array(x)`, of an array, is `x.copy()`."""
@@ -69,7 +70,7 @@ class _Rewriter(ast.NodeTransformer):
         """Let a loop that runs backwards over these count down."""
         counter = next((t for t, i in parts if _counts_from_zero(i) and _is_used(t)), None)
         if not isinstance(counter, ast.Name):
-            counter = ast.Name(self._new("k"), ast.Store())
+            counter = ast.Name(free_counter(self._function, node), ast.Store())
         taken: list[ast.stmt] = []
         for target, iterable in parts:
             if isinstance(target, ast.Name) and target.id == counter.id:
@@ -83,18 +84,37 @@ class _Rewriter(ast.NodeTransformer):
         node.iter = ast.Call(ast.Name("range", ast.Load()), down, [])
         node.body = [*taken, *node.body]
 
-    def _new(self, name: str) -> str:
-        wanted, number = name, 1
-        while wanted in self._taken:
-            number += 1
-            wanted = f"{name}_{number}"
-        self._taken.add(wanted)
-        return wanted
+
+def free_counter(function: ast.FunctionDef, loop: ast.For) -> str:
+    """The name of a variable that may number the iterations of a loop: others may count by it,
+    too, outside of this one."""
+    names = (f"k_{number}" if number else "k" for number in itertools.count())
+    return next(name for name in names if _is_free(name, function, loop))
+
+
+def _is_free(name: str, function: ast.FunctionDef, loop: ast.For) -> bool:
+    if any(map(partial(_is_named, name), ast.walk(loop))):
+        return False
+    pending: list[ast.AST] = [function]
+    is_found = False
+    while pending:
+        node = pending.pop()
+        is_found |= node is loop
+        if isinstance(node, ast.For) and _is_named(name, node.target):
+            continue
+        if _is_named(name, node):
+            return False
+        pending += ast.iter_child_nodes(node)
+    return is_found
+
+
+def _is_named(name: str, node: ast.AST) -> bool:
+    return name in (getattr(node, "id", None), getattr(node, "arg", None))
 
 
 def _parts(target: ast.expr, iterable: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
     """The targets of a loop, each with what it runs over."""
-    if _is_call(iterable, "zip") and isinstance(target, ast.Tuple):
+    if is_call(iterable, "zip") and isinstance(target, ast.Tuple):
         assert isinstance(iterable, ast.Call)
         yield from zip(target.elts, iterable.args, strict=True)
     else:
@@ -103,23 +123,24 @@ def _parts(target: ast.expr, iterable: ast.expr) -> Iterator[tuple[ast.expr, ast
 
 def _reversed(iterable: ast.expr) -> ast.expr | None:
     """What is run over backwards; None where it is forwards."""
-    if not _is_call(iterable, "reversed"):
+    if not is_call(iterable, "reversed"):
         return None
     assert isinstance(iterable, ast.Call)
     return iterable.args[0]
 
 
-def _is_call(node: ast.expr, name: str) -> bool:
+def is_call(node: ast.AST, name: str) -> TypeGuard[ast.Call]:
+    """Whether this calls the function of a name."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
 
 
 def _counts_from_zero(iterable: ast.expr) -> bool:
-    return _is_call(iterable, "range") and len(iterable.args) == 1  # type: ignore[attr-defined]
+    return is_call(iterable, "range") and len(iterable.args) == 1
 
 
 def _counts_up(iterable: ast.expr) -> bool:
     """Whether this is a `range` by steps of one."""
-    return _is_call(iterable, "range") and len(iterable.args) < 3  # type: ignore[attr-defined]
+    return is_call(iterable, "range") and len(iterable.args) < 3
 
 
 def _downwards(iterable: ast.Call) -> ast.expr:
@@ -138,13 +159,13 @@ def _length(parts: list[tuple[ast.expr, ast.expr]]) -> ast.expr:
     for _, iterable in parts:
         if _counts_from_zero(iterable):
             return iterable.args[0]  # type: ignore[attr-defined,no-any-return]
-    lists = [i for _, i in parts if not _is_call(i, "range")]
+    lists = [i for _, i in parts if not is_call(i, "range")]
     return ast.Call(ast.Name("len", ast.Load()), [(lists or [parts[0][1]])[0]], [])
 
 
 def _item(iterable: ast.expr, counter: ast.expr) -> ast.expr:
     """The item at a place."""
-    if not _is_call(iterable, "range"):
+    if not is_call(iterable, "range"):
         return ast.Subscript(iterable, counter, ast.Load())
     assert isinstance(iterable, ast.Call)
     if len(iterable.args) == 1:

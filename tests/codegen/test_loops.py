@@ -343,6 +343,11 @@ def test_without_numba_jit_says_what_to_install(monkeypatch):
             "for i in range(n - 1, 0, -1):\n    f(i)",
         ),
         (
+            "for i in reversed(range(1, n - 1)):\n    f(i)",
+            "for i in range(n - 2, 0, -1):\n    f(i)",
+        ),
+        ("for i in reversed(range(n + 1)):\n    f(i)", "for i in range(n, -1, -1):\n    f(i)"),
+        (
             "for x in reversed(steps):\n    f(x)",
             "for k in range(len(steps) - 1, -1, -1):\n    x = steps[k]\n    f(x)",
         ),

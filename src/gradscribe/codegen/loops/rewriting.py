@@ -176,6 +176,11 @@ def _item(iterable: ast.expr, counter: ast.expr) -> ast.expr:
 
 
 def _minus_one(length: ast.expr) -> ast.expr:
-    if isinstance(length, ast.Constant) and isinstance(length.value, int):
-        return ast.Constant(length.value - 1)
+    match length:
+        case ast.Constant(int(value)):
+            return ast.Constant(value - 1)
+        case ast.BinOp(left, ast.Sub(), ast.Constant(int(value))):
+            return ast.BinOp(left, ast.Sub(), ast.Constant(value + 1))
+        case ast.BinOp(left, ast.Add(), ast.Constant(1)):
+            return left
     return ast.BinOp(length, ast.Sub(), ast.Constant(1))

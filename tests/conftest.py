@@ -1,7 +1,10 @@
 """Settings of the whole suite."""
 
 import itertools
+import os
+import shutil
 import sys
+import tempfile
 from typing import Any
 
 import pytest
@@ -44,6 +47,15 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--sample takes 0 or more")
     drawn = getattr(config, "workerinput", {}).get("draw", config.option.draw)
     RUN.start(config.option.sample, drawn)
+    if not hasattr(config, "workerinput"):
+        _cache_compiled_code(config)
+
+
+def _cache_compiled_code(config: pytest.Config) -> None:
+    """In a folder of this run's, which the workers of xdist share."""
+    folder = tempfile.mkdtemp(prefix="gradscribe-tests-")
+    os.environ["GRADSCRIBE_CACHE_DIR"] = folder
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -34,26 +34,30 @@ def mathematics() -> ModuleType:
 def _of_one(function: Callable[..., float]) -> Any:
     numba: Any = importlib.import_module("numba")  # optional, and slow to import
 
-    @numba.njit(error_model="numpy")
     def checked(x):  # type: ignore[no-untyped-def]
         y = function(x)
         if y - y != 0.0 and (x - x == 0.0 or (y != y and x == x)):
             raise ValueError
         return y
 
-    return checked
+    return numba.njit(error_model="numpy")(_named(checked, function))
 
 
 def _of_two(function: Callable[..., float]) -> Any:
     numba: Any = importlib.import_module("numba")
 
-    @numba.njit(error_model="numpy")
     def checked(x, y):  # type: ignore[no-untyped-def]
         z = function(x, y)
         if z - z != 0.0 and x - x == 0.0 and y - y == 0.0:
             raise ValueError
         return z
 
+    return numba.njit(error_model="numpy")(_named(checked, function))
+
+
+def _named(checked: Any, function: Callable[..., float]) -> Any:
+    """The same with a name of its own: Numba finds the code of functions by their names."""
+    checked.__qualname__ = f"checked_{function.__name__}"
     return checked
 
 

@@ -1,8 +1,7 @@
-"""A generated function that Numba compiles when it is first called."""
+"""A generated function that Numba compiles, or reads from disk, when it is first called."""
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import math
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.codegen.load import execute
+from gradscribe.codegen.loops.cache import MODULE, compiled
 from gradscribe.codegen.loops.checked import mathematics, power
 from gradscribe.codegen.loops.checks import Refusal, refusal
 from gradscribe.codegen.loops.classes import Classes, classes_of_results
@@ -61,13 +61,12 @@ class Native:
 
     @cached_property
     def _compiled(self) -> Callable[..., Any]:
-        numba: Any = importlib.import_module("numba")  # optional, and slow to import
         rendered = render_loops(self._function)
         bindings = {name: _native(value) for name, value in rendered.bindings.items()}
-        bindings[POWER] = power()
+        bindings |= {POWER: power(), "__name__": MODULE}
         filename = f"<gradscribe loops: {self._function.name}>"
         loaded = execute(rendered.text, filename, bindings)[self._function.name]
-        return numba.njit(error_model="python", boundscheck=True)(loaded)  # type: ignore[no-any-return]
+        return compiled(loaded, rendered.text, rendered.bindings, _OPTIONS)
 
     def _note(self, error: Exception) -> None:
         """Leave native code for good where it cannot be compiled."""
@@ -107,6 +106,9 @@ def _is_small(argument: Any) -> bool:
     """Whether an argument is none of the integers that native code is not made for."""
     return argument.__class__ is not int or -_MOST <= argument <= _MOST
 
+
+_OPTIONS = {"error_model": "python", "boundscheck": True}
+"""Of Numba: divisions by zero raise, and so do indices out of bounds."""
 
 _MOST = (1 << OF_ARGUMENTS) - 1
 

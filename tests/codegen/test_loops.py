@@ -260,6 +260,89 @@ def test_under_an_error_state_of_the_users_numpy_runs():
         assert_same(native(VECTOR), gs.grad(by_steps)(VECTOR))
 
 
+def halved_until_small(x, tolerance):
+    new = before = 0.0
+    while True:
+        new = 0.5 * x
+        x = x * 0.7
+        if abs(new - before) < tolerance:
+            break
+        before = new
+    return x * new
+
+
+def scaled_until_small(a, v, tolerance):
+    new = estimate = 0.0
+    while True:
+        w = a @ v
+        new = v @ w
+        v = w / np.sqrt(w @ w)
+        if abs(new - estimate) < tolerance:
+            break
+        estimate = new
+    return new
+
+
+def padded(x):
+    steps = [x[0]]
+    for i in range(1, len(x)):
+        steps.append(steps[-1] * 0.5 + x[i])
+    return np.sum(np.array(steps) ** 2)
+
+
+def table(x):
+    rows = []
+    for i in range(3):
+        row = []
+        for j in range(4):
+            row.append(x[i] * x[j + 1])
+        rows.append(row)
+    return rows[1][2] * rows[2][0] + sum(rows[0])
+
+
+def rows_as_records(x, w):
+    h = np.zeros(x.shape[1])
+    for row in x:
+        h = np.tanh(w @ h + row)
+    return np.sum(h * h)
+
+
+def products(x, a):
+    y = a.T @ np.outer(x, x) @ a
+    return np.max(y) + np.mean(y, axis=0).sum() + np.sum(x**2, axis=-1) / np.prod(x[:2])
+
+
+LISTS_AND_ARRAYS = [
+    (halved_until_small, (3.0, 1e-3)),
+    (scaled_until_small, (SYSTEM, VECTOR[:6], 1e-9)),
+    (padded, (VECTOR,)),
+    (table, (VECTOR,)),
+    (rows_as_records, (MATRIX, 0.1 * SYSTEM[:4, :4])),
+    (products, (VECTOR[:5], MATRIX)),
+]
+
+
+@pytest.mark.parametrize(("function", "args"), LISTS_AND_ARRAYS)
+def test_lists_and_functions_of_arrays_run_natively(function, args):
+    native = gs.value_and_grad(function, jit=True)
+    assert_same(native(*args), gs.value_and_grad(function)(*args))
+    assert native.jit_report == "native"
+
+
+def a_float_among_integers(x, n):
+    places = list(range(n))
+    places[n - 1] = x * x
+    for k in range(n - 1):
+        places[k] = places[k + 1] * 0.5
+    return places[0]
+
+
+def test_a_list_of_numbers_of_two_types_stays_in_numpy():
+    native = gs.grad(a_float_among_integers, jit=True)
+    assert_same(native(1.5, 3), gs.grad(a_float_among_integers)(1.5, 3))
+    assert "of two types" in native.jit_report
+
+
 # -- what stays in NumPy ---------------------------------------------------------------------------
 
 
@@ -311,7 +394,7 @@ def test_large_integers_among_the_arguments_are_numpy_s():
 @pytest.mark.parametrize(
     ("function", "args", "reason"),
     [
-        (lambda x: np.sum(np.exp(x)), (VECTOR,), "`exp` of arrays"),
+        (lambda x: np.sum(np.sort(x)), (VECTOR,), "sort`"),
         (lambda x: x["a"] ** 2, ({"a": 1.5},), "of the class dict"),
         (lambda x: x[0] * x[1], (VECTOR.astype(np.float32),), "float32"),
     ],
@@ -360,7 +443,12 @@ def test_without_numba_jit_says_what_to_install(monkeypatch):
             "for k in range(len(steps) - 1, -1, -1):\n    i = 2 + 3 * k\n    x = steps[k]\n"
             "    f(i, x)",
         ),
-        ("y = np.array(x)", "y = x.copy()"),
+        (
+            "for x, (a, b) in zip(reversed(t), reversed(steps)):\n    t = f(x, a, b)",
+            "items = t\nfor k in range(len(items) - 1, -1, -1):\n    x = items[k]\n"
+            "    a, b = steps[k]\n    t = f(x, a, b)",
+        ),
+        ("while True:\n    break", "while forever:\n    break"),
         ("y = x ** 2", "y = power(x, 2)"),
         ("x **= 2", "x = power(x, 2)"),
         ("raise KeyError(1) from e", "raise ValueError"),

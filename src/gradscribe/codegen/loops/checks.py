@@ -1,8 +1,8 @@
 """Whether a function can be said as loops over scalars, and where it cannot, why not.
 
 Numbers are 64-bit floats, 64-bit integers and truth values; arrays are read and stored element by
-element. Integers cannot leave their 64 bits: they are lengths, indices, and what is counted up or
-down.
+element, and some of NumPy's functions of whole arrays are called. Lists are lists. Integers cannot
+leave their 64 bits: they are lengths, indices, and what is counted up or down.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.codegen.loops.integers import Bits
+from gradscribe.codegen.loops.lists import OF_LISTS, is_joined_of_one_type, is_of_one_type
 from gradscribe.ir.core import (
     CALL,
     IF,
@@ -34,16 +35,20 @@ from gradscribe.ir.types import (
     Never,
     Opaque,
     Scalar,
+    Sequence,
     Tuple,
     Type,
     Undefined,
 )
 from gradscribe.primitives.control import (
+    ADD_ITEMS,
     ASSERT,
     CONSTANT,
     COPY,
+    GET,
     ITEM,
     LEN,
+    POP,
     PUSH,
     RAISE,
     STACK,
@@ -54,7 +59,7 @@ from gradscribe.primitives.control import (
     ZEROS_LIKE,
 )
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, LENGTH, SIZE, STORE
-from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.primitives.registry import METHODS, PRIMITIVES
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,10 @@ _ARITHMETIC = (
     *(operator.iadd, operator.isub, operator.imul, operator.itruediv),
 )
 _WHOLE = (operator.floordiv, operator.mod, operator.ifloordiv, operator.imod)
-_LOGIC = (operator.not_, operator.and_, operator.or_, operator.xor)
+_LOGIC = (
+    *(operator.not_, operator.and_, operator.or_, operator.xor, operator.invert),
+    *(np.logical_and, np.logical_or, np.logical_not, np.bitwise_and, np.bitwise_or),
+)
 MATHEMATICS = (
     *(math.sin, math.cos, math.tan, math.asin, math.acos, math.atan, math.atan2, math.hypot),
     *(math.sinh, math.cosh, math.tanh, math.asinh, math.acosh, math.atanh, math.exp, math.expm1),
@@ -108,12 +116,26 @@ _LIKE = frozenset(
     {ZEROS_LIKE, COPY}
     | {PRIMITIVES[f] for f in (np.copy, np.zeros_like, np.ones_like, np.empty_like, np.full_like)}
 )
+_TO_LIST = METHODS["tolist"]
 _FREE = frozenset(
     {
         *(CONSTANT, UNDEF, STOP_GRADIENT, TUPLE, ITEM, STACK, PUSH, STACK_POP, RAISE, ASSERT),
-        *(LENGTH, SIZE, LEN),
+        *(LENGTH, SIZE, LEN, GET, POP, ADD_ITEMS),
     }
 )
+_OF_TWO_TYPES = "a list of numbers of two types"
+_OF_ARRAYS = frozenset(
+    PRIMITIVES[f]
+    for f in (
+        *(np.array, np.arange, np.linspace, np.full, np.eye, np.identity, np.diagflat),
+        *(np.transpose, np.swapaxes, np.reshape, np.expand_dims, np.broadcast_to, np.flip),
+        *(np.matmul, np.dot, np.outer, np.trace, np.cumsum, np.argmax, np.argmin, np.var, np.std),
+        *(np.linalg.norm, np.linalg.solve, np.linalg.inv, np.linalg.cholesky, np.linalg.det),
+        *(np.concatenate, np.hstack, np.vstack, np.stack, np.tril, np.triu, np.tri, np.diff),
+        *(np.roll, np.diagonal, sum, list),
+    )
+)
+"""Functions of whole arrays and lists that native code has, or is refused when it is compiled."""
 
 
 def refusal(function: Function) -> Refusal | None:
@@ -129,6 +151,8 @@ def refusal(function: Function) -> Refusal | None:
         for value in (*function.body.parameters, *function.body.yields):
             if isinstance(value.type, Collected):
                 raise _RefusedError("a record among the arguments or results")
+            if isinstance(value.type, Sequence) and not isinstance(value.type.item, Scalar):
+                raise _RefusedError("a list of lists or arrays among the arguments or results")
         _check_types(function.body.parameters, None)
         _check_block(function.body, Bits(function.body.parameters))
     except _RefusedError as refused:
@@ -155,14 +179,14 @@ def _check_types(values: Iterable[Value], location: Location | None) -> None:
 def _check_type(type_: Type, location: Location | None, in_record: bool = False) -> None:
     if isinstance(type_, Scalar) and type_.dtype in _DTYPES:
         return
-    if isinstance(type_, Array) and type_.dtype in _DTYPES and type_.rank and not in_record:
+    if isinstance(type_, Array) and type_.dtype in _DTYPES and type_.rank:
         return
     if isinstance(type_, (Never, Undefined)) or _is_exception(type_):
         return
     if isinstance(type_, Tuple):
         for item in type_.items:
             _check_type(item, location, in_record=True)
-    elif isinstance(type_, Collected) and not in_record:
+    elif isinstance(type_, (Collected, Sequence)):
         _check_type(type_.item, location, in_record=True)
     else:
         where = " in a record" if in_record else ""
@@ -176,7 +200,7 @@ def _check_block(block: Block, bits: Bits) -> None:
 
 def _check_operation(operation: Operation, bits: Bits) -> None:
     location, primitive = operation.location, operation.primitive
-    if primitive not in (PUSH, RAISE, ASSERT):
+    if primitive not in (PUSH, RAISE, ASSERT, CONSTANT):
         _check_types(operation.results, location)
     if primitive is CALL:
         raise _RefusedError("a call of a function that is compiled by itself", location)
@@ -185,9 +209,15 @@ def _check_operation(operation: Operation, bits: Bits) -> None:
     elif primitive in (GETITEM, STORE, ACCUMULATE):
         _check_access(operation)
     elif primitive in _LIKE:
-        if not isinstance(operation.result.type, Array):
+        if not isinstance(operation.result.type, (Array, Sequence)):
             raise _RefusedError(f"`{primitive.name}` of what is no array", location)
-    elif primitive in _SHAPED:
+    elif primitive in OF_LISTS:
+        if not is_of_one_type(operation):
+            raise _RefusedError(_OF_TWO_TYPES, location)
+    elif primitive is _TO_LIST:
+        if getattr(operation.operands[0].type, "rank", 0) != 1:
+            raise _RefusedError("a list of the rows of an array", location)
+    elif primitive in _SHAPED or primitive in _OF_ARRAYS:
         _check_shaped(operation)
     elif primitive not in _FREE:
         _check_arithmetic(operation)
@@ -196,15 +226,11 @@ def _check_operation(operation: Operation, bits: Bits) -> None:
 
 
 def _check_regions(operation: Operation, bits: Bits) -> None:
+    if not is_joined_of_one_type(operation):
+        raise _RefusedError(_OF_TWO_TYPES, operation.location)
     if operation.primitive is LOOP:
         shape: LoopShape = operation.attributes["shape"]
         bits.enter_loop(operation, shape)
-        for kind, part in zip(shape.iterables, shape.iterable_slices(), strict=True):
-            first = operation.operands[part][0]
-            if kind == "sequence" or (
-                kind == "array" and isinstance(first.type, Array) and first.type.rank != 1
-            ):
-                raise _RefusedError("a loop over the items of a list or matrix", operation.location)
     for region in operation.regions:
         _check_types(region.parameters, operation.location)
         _check_block(region, bits)
@@ -216,23 +242,22 @@ def _check_access(operation: Operation) -> None:
     if not isinstance(array.type, Array):
         raise _RefusedError("an item of what is no array", location)
     if operation.primitive is GETITEM:
-        whole = isinstance(operation.result.type, Scalar)
         index = operation.attributes["index"]
     else:
         path = operation.attributes["path"]
         value = operation.operands[1]
         whole = isinstance(value.type, Scalar) and len(path) == 1 and path[0][0] is GETITEM
-        index = path[0][1]["index"] if whole else ()
+        index = path[0][1]["index"] if whole else (None,)
+        if not isinstance(index, tuple) or None in index or len(index) != array.type.rank:
+            raise _RefusedError("a part of an array", location)
     items = index if isinstance(index, tuple) else (index,)
-    if not whole or len(items) != array.type.rank:
-        raise _RefusedError("a part of an array", location)
-    if any(item is None or item is Ellipsis or isinstance(item, bool) for item in items):
+    if any(isinstance(item, bool) for item in items):
         raise _RefusedError("a part of an array", location)
 
 
 def _check_shaped(operation: Operation) -> None:
-    dtype = operation.attributes.get("dtype", float)
-    if np.dtype(dtype).name not in _DTYPES:
+    dtype = operation.attributes.get("dtype")
+    if dtype is not None and np.dtype(dtype).name not in _DTYPES:
         raise _RefusedError("an array of another dtype", operation.location)
 
 

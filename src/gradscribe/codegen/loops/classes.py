@@ -9,13 +9,21 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable
 from enum import Flag, auto
 from typing import Any
 
+from gradscribe.codegen.loops.lists import OF_LISTS, put_together
 from gradscribe.ir.core import IF, LOOP, Block, Function, LoopShape, Operation, Value
-from gradscribe.ir.types import Collected, Scalar, Tuple, Type
-from gradscribe.primitives.control import CONSTANT, ITEM, PUSH, STACK_POP, TUPLE
+from gradscribe.ir.types import Collected, Scalar, Sequence, Tuple, Type
+from gradscribe.primitives.control import (
+    CONSTANT,
+    GET,
+    ITEM,
+    PUSH,
+    STACK_POP,
+    TUPLE,
+)
 
 
 class Classes(Flag):
@@ -38,15 +46,17 @@ _OF_PYTHON = frozenset(f for f in vars(math).values() if callable(f))
 
 
 def classes_of_results(function: Function) -> list[Classes]:
-    """For each leaf of the result, the classes that it may have."""
+    """For each leaf of the result, the classes that it may have, or its items."""
     found = _Found()
     for parameter in function.body.parameters:
         found.add(parameter, _declared(parameter.type))
+        if isinstance(parameter.type, Sequence):
+            found.add((parameter, "item"), _declared(parameter.type.item))
     while True:
         before = dict(found.of)
         found.block(function.body)
         if before == found.of:
-            return [found.get(value) for value in function.body.yields]
+            return [found.of_result(value) for value in function.body.yields]
 
 
 def _declared(type_: Type) -> Classes:
@@ -67,6 +77,10 @@ class _Found:
     def get(self, value: Any) -> Classes:
         return self.of.get(value, Classes.NONE)
 
+    def of_result(self, value: Value) -> Classes:
+        """The classes of a number, or of the numbers in a list."""
+        return self.get((value, "item") if isinstance(value.type, Sequence) else value)
+
     def block(self, block: Block) -> None:
         for operation in block.operations:
             if operation.primitive is IF:
@@ -81,7 +95,7 @@ class _Found:
             self.block(region)
             self._join(operation.results, region.yields)
 
-    def _join(self, targets: Sequence[Value], sources: Sequence[Value]) -> None:
+    def _join(self, targets: Iterable[Value], sources: Iterable[Value]) -> None:
         for target, source in zip(targets, sources, strict=True):
             self._copy(source, target)
 
@@ -95,7 +109,7 @@ class _Found:
             for number, item in enumerate(type_.items):
                 self.add((target, number), self.get((source, number)))
                 self._copy_items(item, (source, number), (target, number))
-        elif isinstance(type_, Collected):
+        elif isinstance(type_, (Collected, Sequence)):
             self.add((target, "item"), self.get((source, "item")))
             self._copy_items(type_.item, (source, "item"), (target, "item"))
 
@@ -106,7 +120,7 @@ class _Found:
         carried = body.parameters[len(shape.iterables) :]
         for kind, part, item in zip(shape.iterables, shape.iterable_slices(), items, strict=True):
             source = operation.operands[part][0]
-            if kind == "collected":
+            if kind in ("collected", "sequence"):
                 self.add(item, self.get((source, "item")))
                 self._copy_items(item.type, (source, "item"), item)
             else:
@@ -131,7 +145,9 @@ class _Found:
             self._copy_items(value.type, value, (stack, "item"))
             return
         result = operation.results[0]
-        if primitive is STACK_POP:
+        if primitive in OF_LISTS:
+            self._list(operation, result)
+        elif primitive is STACK_POP:
             self.add(result, self.get((operands[0], "item")))
             self._copy_items(result.type, (operands[0], "item"), result)
         elif primitive is TUPLE:
@@ -142,8 +158,24 @@ class _Found:
             place = (operands[0], operation.attributes["position"])
             self.add(result, self.get(place))
             self._copy_items(result.type, place, result)
+        elif isinstance(result.type, Sequence):
+            self.add((result, "item"), _declared(result.type.item))
         else:
             self.add(result, self._of_call(operation))
+
+    def _list(self, operation: Operation, result: Value) -> None:
+        """What a list holds is what it has held, and what is put into it."""
+        if operation.primitive is GET:
+            source = (operation.operands[0], "item")
+            self.add(result, self.get(source))
+            self._copy_items(result.type, source, result)
+            return
+        for value, is_list in put_together(operation):
+            if is_list:
+                self._copy(value, result)
+            else:
+                self.add((result, "item"), self.get(value))
+                self._copy_items(value.type, value, (result, "item"))
 
     def _of_call(self, operation: Operation) -> Classes:
         callee, result = operation.callee, operation.results[0]

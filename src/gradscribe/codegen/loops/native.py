@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
@@ -17,11 +18,11 @@ from gradscribe.codegen.loops.checks import Refusal, refusal
 from gradscribe.codegen.loops.classes import Classes, classes_of_results
 from gradscribe.codegen.loops.emit import render_loops
 from gradscribe.codegen.loops.integers import OF_ARGUMENTS
-from gradscribe.codegen.loops.rewriting import POWER
+from gradscribe.codegen.loops.rewriting import FOREVER, POWER
 from gradscribe.errors import MissingLibraryError, UnsupportedError
-from gradscribe.ir.core import Function
+from gradscribe.ir.core import Function, Value
 from gradscribe.ir.trees import Node, Tree
-from gradscribe.ir.types import Scalar
+from gradscribe.ir.types import Scalar, Sequence
 from gradscribe.numpy_errors import is_usual
 
 
@@ -46,7 +47,7 @@ class Native:
     def __call__(self, *args: Any) -> Any:
         if self.is_native and is_usual() and all(map(_is_small, args)):
             try:
-                return self._finished(self._compiled(*args))
+                return self._finished(self._run(args))
             except Exception as error:  # whatever it is, the NumPy tier says it, or knows better
                 self._note(error)
         return self._plain()(*args)
@@ -63,10 +64,17 @@ class Native:
     def _compiled(self) -> Callable[..., Any]:
         rendered = render_loops(self._function)
         bindings = {name: _native(value) for name, value in rendered.bindings.items()}
-        bindings |= {POWER: power(), "__name__": MODULE}
+        bindings |= {POWER: power(), FOREVER: True, "__name__": MODULE}
         filename = f"<gradscribe loops: {self._function.name}>"
         loaded = execute(rendered.text, filename, bindings)[self._function.name]
         return compiled(loaded, rendered.text, rendered.bindings, _OPTIONS)
+
+    def _run(self, args: tuple[Any, ...]) -> Any:
+        if not any(isinstance(argument, list) for argument in args):
+            return self._compiled(*args)
+        with warnings.catch_warnings():  # of Numba's, that its lists will be others
+            warnings.simplefilter("ignore")
+            return self._compiled(*args)
 
     def _note(self, error: Exception) -> None:
         """Leave native code for good where it cannot be compiled."""
@@ -84,14 +92,16 @@ class Native:
     @cached_property
     def _numpy(self) -> list[Callable[[Any], Any] | None]:
         """For each leaf of the result that is a number of NumPy's, its class."""
-        found: list[Callable[[Any], Any] | None] = []
-        for value, classes in zip(
-            self._function.body.yields, classes_of_results(self._function), strict=True
-        ):
-            is_numpy = isinstance(value.type, Scalar) and not value.type.weak
-            is_numpy = is_numpy and classes is not Classes.PYTHON
-            found.append(np.dtype(value.type.dtype).type if is_numpy else None)  # type: ignore[attr-defined]
-        return found
+        classes = classes_of_results(self._function)
+        return list(map(_numpy_class, self._function.body.yields, classes))
+
+
+def _numpy_class(value: Value, classes: Classes) -> Callable[[Any], Any] | None:
+    """The class of a result, or of a result's items, that are numbers of NumPy's."""
+    type_ = value.type.item if isinstance(value.type, Sequence) else value.type
+    if not isinstance(type_, Scalar) or type_.weak or classes is Classes.PYTHON:
+        return None
+    return np.dtype(type_.dtype).type
 
 
 def _finished(tree: Tree, result: Any, classes: Iterator[Callable[[Any], Any] | None]) -> Any:
@@ -99,11 +109,15 @@ def _finished(tree: Tree, result: Any, classes: Iterator[Callable[[Any], Any] | 
         pairs = zip(tree.children, result, strict=True)
         return tuple([_finished(child, part, classes) for child, part in pairs])
     made = next(classes)
-    return result if made is None else made(result)
+    if made is None:
+        return result
+    return list(map(made, result)) if isinstance(result, list) else made(result)
 
 
 def _is_small(argument: Any) -> bool:
-    """Whether an argument is none of the integers that native code is not made for."""
+    """Whether an argument is, and holds, none of the integers that native code is not made for."""
+    if argument.__class__ is list:
+        return all(map(_is_small, argument))
     return argument.__class__ is not int or -_MOST <= argument <= _MOST
 
 

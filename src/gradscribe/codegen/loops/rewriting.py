@@ -1,7 +1,10 @@
 """The statements of a generated function in the subset of Python that Numba compiles.
 
-`reversed` and its `zip` become indices that count down, copies a method, powers a function that is
-checked, and errors that the program raises one that sends the call to the NumPy tier.
+`reversed` and its `zip` become indices that count down, powers a function that is checked, and
+errors that the program raises one that sends the call to the NumPy tier. A loop that only `break`
+ends has a condition, which is always true: Numba gives a variable that is assigned just before the
+one `break` of a `while True` a new name, by which the rest of the loop, but not its beginning, then
+knows it.
 """
 
 from __future__ import annotations
@@ -10,10 +13,13 @@ import ast
 import itertools
 from collections.abc import Iterator
 from functools import partial
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 POWER = "power"
 """The name of the checked `x ** y`."""
+
+FOREVER = "forever"
+"""The name of what is always true."""
 
 
 def in_subset(function: ast.FunctionDef) -> ast.FunctionDef:
@@ -28,12 +34,11 @@ class _Rewriter(ast.NodeTransformer):
         self._function = function
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        """`np.array(x)`, of an array, is `x.copy()`."""
+        """`x.tolist()`, of a vector, is `list(x)`."""
         self.generic_visit(node)
-        is_array = isinstance(node.func, ast.Attribute) and node.func.attr == "array"
-        if not is_array or len(node.args) != 1 or node.keywords:
-            return node
-        return ast.Call(ast.Attribute(node.args[0], "copy", ast.Load()), [], [])
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "tolist":
+            return ast.Call(ast.Name("list", ast.Load()), [node.func.value], [])
+        return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
@@ -50,12 +55,18 @@ class _Rewriter(ast.NodeTransformer):
             return ast.copy_location(ast.Assign([node.target], called), node)
         return node
 
+    def visit_While(self, node: ast.While) -> ast.stmt:
+        self.generic_visit(node)
+        if isinstance(node.test, ast.Constant):
+            node.test = ast.Name(FOREVER, ast.Load())
+        return node
+
     def visit_Raise(self, node: ast.Raise) -> ast.stmt:
         node.exc = ast.Name("ValueError", ast.Load())
         node.cause = None
         return node
 
-    def visit_For(self, node: ast.For) -> ast.stmt:
+    def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
         self.generic_visit(node)
         parts = list(_parts(node.target, node.iter))
         if not any(_reversed(iterable) is not None for _, iterable in parts):
@@ -63,8 +74,27 @@ class _Rewriter(ast.NodeTransformer):
         if len(parts) == 1 and _counts_up(parts[0][1].args[0]):  # type: ignore[attr-defined]
             node.iter = _downwards(parts[0][1].args[0])  # type: ignore[attr-defined]
             return node
-        self._count_down(node, [(t, _reversed(i) or i) for t, i in parts])
-        return node
+        over = [(target, _reversed(iterable) or iterable) for target, iterable in parts]
+        kept, over = self._kept(node, over)
+        self._count_down(node, over)
+        return [*kept, node]
+
+    def _kept(
+        self, loop: ast.For, parts: list[tuple[ast.expr, ast.expr]]
+    ) -> tuple[list[ast.stmt], list[tuple[ast.expr, ast.expr]]]:
+        """Statements that keep what is run over where the loop itself gives its name to something
+        else, and what is run over then."""
+        stored = stored_in([loop])
+        statements: list[ast.stmt] = []
+        over = []
+        for target, iterable in parts:
+            names = {n.id for n in ast.walk(iterable) if isinstance(n, ast.Name)}
+            if names & stored and not is_call(iterable, "range"):
+                name = _free_name("items", self._function)
+                statements.append(ast.Assign([ast.Name(name, ast.Store())], iterable))
+                iterable = ast.Name(name, ast.Load())
+            over.append((target, iterable))
+        return statements, over
 
     def _count_down(self, node: ast.For, parts: list[tuple[ast.expr, ast.expr]]) -> None:
         """Let a loop that runs backwards over these count down."""
@@ -83,6 +113,30 @@ class _Rewriter(ast.NodeTransformer):
         node.target = ast.Name(counter.id, ast.Store())
         node.iter = ast.Call(ast.Name("range", ast.Load()), down, [])
         node.body = [*taken, *node.body]
+
+
+def stored_in(body: list[ast.stmt]) -> set[str]:
+    """The names that statements give to something."""
+    found: set[str] = set()
+    for node in (node for statement in body for node in ast.walk(statement)):
+        targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
+        found.update(name for target in targets for name in _names(target))
+    return found
+
+
+def _names(target: Any) -> Iterator[str]:
+    """The names that a target gives."""
+    if isinstance(target, ast.Name):
+        yield target.id
+    for part in getattr(target, "elts", ()):
+        yield from _names(part)
+
+
+def _free_name(name: str, function: ast.FunctionDef) -> str:
+    """A name that nothing else in a function has."""
+    names = (f"{name}_{number}" if number else name for number in itertools.count())
+    taken = {getattr(n, part, None) for n in ast.walk(function) for part in ("id", "arg")}
+    return next(name for name in names if name not in taken)
 
 
 def free_counter(function: ast.FunctionDef, loop: ast.For) -> str:

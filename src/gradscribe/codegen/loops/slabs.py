@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.codegen.loops.rewriting import free_counter, is_call
+from gradscribe.codegen.loops.rewriting import free_counter, is_call, stored_in
 from gradscribe.ir.types import Scalar, Tuple, Type
 
 Numpy = Callable[[str], ast.expr]
@@ -135,7 +135,7 @@ class _Slab:
             assert isinstance(target, ast.Name)
             if target.id == "_":
                 target = loop.target = ast.Name(free_counter(self._function, loop), ast.Store())
-            if target.id not in _stored(loop.body):
+            if target.id not in stored_in(loop.body):
                 return target.id
         counter = free_counter(self._function, loop)
         loop.target = ast.Tuple([ast.Name(counter, ast.Store()), loop.target], ast.Store())
@@ -167,7 +167,7 @@ def _loop_that_fills(name: str, following: list[ast.stmt]) -> ast.For | None:
         if isinstance(statement, ast.For) and _append_to(name, statement.body) is not None:
             read = {n.id for n in ast.walk(statement.iter) if isinstance(n, ast.Name)}
             return None if read & changed or statement.orelse else statement
-        changed |= _stored([statement])
+        changed |= stored_in([statement])
     return None
 
 
@@ -200,11 +200,6 @@ def _may_leave(loop: ast.For) -> bool:
     """Whether an iteration may end before its last statement."""
     leaving = (ast.Break, ast.Continue, ast.Return)
     return any(isinstance(node, leaving) for node in ast.walk(loop))
-
-
-def _stored(body: list[ast.stmt]) -> set[str]:
-    walked = (node for statement in body for node in ast.walk(statement))
-    return {n.id for n in walked if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def _count(function: ast.FunctionDef, is_one: Callable[[ast.AST], bool]) -> int:

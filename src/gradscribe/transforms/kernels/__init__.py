@@ -15,6 +15,7 @@ it first. Nothing here assumes by what the loops are run.
     lowering.py   operations on arrays, as loops
 """
 
-from gradscribe.transforms.kernels.lowering import NotLoopsError, in_loops
+from gradscribe.transforms.kernels.errors import NotLoopsError
+from gradscribe.transforms.kernels.lowering import in_loops
 
 __all__ = ["NotLoopsError", "in_loops"]

@@ -6,13 +6,15 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from gradscribe.ir.core import Block, Operation, Value, map_operands
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.control import STOP_GRADIENT
 from gradscribe.primitives.indexing import GETITEM
 from gradscribe.transforms.kernels.indices import Arithmetic, index_of_base
 from gradscribe.transforms.kernels.lengths import Lengths
-from gradscribe.transforms.kernels.virtual import SWAPAXES, VIEWS, WHERE
+from gradscribe.transforms.kernels.virtual import MOVEAXIS, POWER, SWAPAXES, VIEWS, WHERE
 
 
 class Elements:
@@ -50,14 +52,27 @@ class Elements:
         if primitive is WHERE:
             assert isinstance(x.type, Array)
             return self._chosen(x.type.dtype, *elements)
-        callee = operation.callee if operation.callee is not None else primitive.callee
-        if hasattr(callee, "name") and not callable(callee):
-            callee = primitive.callee
+        if primitive is POWER:
+            return self._power(*elements)
+        callee = operation.callee if callable(operation.callee) else primitive.callee
         return self._numbers.builder.call(
             primitive,
             _with_operands(operation, elements),
             callee=callee,
         )
+
+    def _power(self, x: Value, y: Value) -> Value:
+        """NumPy's `x ** y`, which raises nothing."""
+        known = getattr(y.type, "value", None)
+        if known is not None and known.known == 2 and getattr(x.type, "dtype", "") == "float64":
+            return self._numbers.apply(np.square, x)
+        return self._numbers.apply(np.power, x, y)
+
+    def base_of(self, x: Value) -> Value:
+        """The stored array that a view is of."""
+        operation = self._virtual.get(x)
+        is_view = operation is not None and operation.primitive in VIEWS
+        return self.base_of(operation.operands[0]) if is_view else x  # type: ignore[union-attr]
 
     def place(self, x: Value, index: Sequence[Value]) -> tuple[Value, list[Value]]:
         """Where an element of a view is, in what it is a view of."""
@@ -98,6 +113,9 @@ class Elements:
         """A number of this dtype."""
         if dtype != "float64" or getattr(value.type, "dtype", dtype) == dtype:
             return value
+        known = getattr(value.type, "value", None)
+        if known is not None and known.known is not None:
+            return self._numbers.number(float(known.known))
         return self._numbers.apply(operator.mul, value, self._numbers.number(1.0))
 
 
@@ -107,6 +125,8 @@ def _permuted(operation: Operation, index: Sequence[Value]) -> list[Value]:
     if operation.primitive is SWAPAXES:
         a, b = given["axis1"] % rank, given["axis2"] % rank
         order = [b if n == a else a if n == b else n for n in range(rank)]
+    elif operation.primitive is MOVEAXIS:
+        order = _moved(given["source"], given["destination"], rank)
     else:
         axes = given.get("axes")
         order = list(range(rank))[::-1] if axes is None else [axis % rank for axis in axes]
@@ -114,6 +134,16 @@ def _permuted(operation: Operation, index: Sequence[Value]) -> list[Value]:
     for place, axis in enumerate(order):
         found[axis] = index[place]
     return found
+
+
+def _moved(source: Any, destination: Any, rank: int) -> list[int]:
+    """The order of the axes after `moveaxis`."""
+    given = [(a if isinstance(a, tuple) else (a,)) for a in (source, destination)]
+    sources, destinations = ([axis % rank for axis in axes] for axes in given)
+    order = [axis for axis in range(rank) if axis not in sources]
+    for place, axis in sorted(zip(destinations, sources, strict=True)):
+        order.insert(place, axis)
+    return order
 
 
 def _with_operands(operation: Operation, elements: Sequence[Value]) -> dict[str, Any]:

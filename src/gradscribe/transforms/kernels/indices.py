@@ -6,17 +6,15 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Operand, Operation, SliceOf, Value
+from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array
 from gradscribe.primitives.control import CONSTANT
 from gradscribe.primitives.registry import PRIMITIVES
 
 Index = Sequence[Value]
-
-
-class UnknownPartError(Exception):
-    """A part of an array of which it is not known where its elements are."""
 
 
 class Arithmetic:
@@ -47,6 +45,56 @@ class Arithmetic:
         return value if number == 1 else self.apply(operator.mul, value, self.number(number))
 
 
+def is_known_part(operation: Operation, facts: Facts) -> bool:
+    """Whether it is known where the elements of a part (`getitem`) are, and how many it has: a
+    slice must begin and end where the compiler can tell on which side of the array that is."""
+    base, part = operation.operands[0].type, operation.results[0].type
+    assert isinstance(base, Array)
+    if not isinstance(part, Array):
+        return False
+    items = explicit(operation.attributes["index"], base.rank)
+    whole, given = iter(base.dims), iter(part.dims)
+    for item in items:
+        if item is None:
+            next(given)
+            continue
+        length = next(whole)
+        if isinstance(item, SliceOf):
+            if not _is_known_slice(item, length, next(given), operation.operands, facts):
+                return False
+        elif not isinstance(item, (int, Operand)) or isinstance(item, bool):
+            return False
+    return True
+
+
+def _is_known_slice(
+    item: SliceOf, whole: Affine, length: Affine, operands: Sequence[Value], facts: Facts
+) -> bool:
+    start, stop = 0 if item.start is None else item.start, item.stop
+    if item.step == -1:
+        return item.start is None and stop is None
+    from_ends = isinstance(start, int) and start >= 0 and (stop is None or is_from_end(stop))
+    if from_ends:
+        return item.step is None or (isinstance(item.step, int) and item.step > 0)
+    first, last = _known(start, operands), whole if stop is None else _known(stop, operands)
+    if item.step not in (None, 1) or first is None or last is None:
+        return False
+    begins = first.minimum is not None and first.minimum >= 0
+    return begins and facts.agree(last - first, length)
+
+
+def is_from_end(stop: Any) -> bool:
+    return isinstance(stop, int) and stop < 0
+
+
+def _known(item: Any, operands: Sequence[Value]) -> Affine | None:
+    """What is known of an end of a slice."""
+    if isinstance(item, Operand):
+        known = getattr(operands[item.index].type, "value", None)
+        return known if isinstance(known, Affine) else None
+    return Affine.of(item) if isinstance(item, int) else None
+
+
 def index_of_base(
     operation: Operation,
     index: Index,
@@ -54,36 +102,27 @@ def index_of_base(
     arithmetic: Arithmetic,
     length: Callable[[int], Value],
 ) -> list[Value]:
-    """The index, in the base, of an element of a part (`getitem`).
+    """The index, in the base, of an element of a known part (`getitem`), or of a single one.
 
     operands: those of the operation, as they are now. length: gives the length of an axis of the
     base.
     """
     base = operation.operands[0].type
     assert isinstance(base, Array)
-    items = operation.attributes["index"]
-    return part_index(items, base.rank, index, operands, arithmetic, length)
-
-
-def part_index(
-    items: Any,
-    rank: int,
-    index: Index,
-    operands: Sequence[Value],
-    arithmetic: Arithmetic,
-    length: Callable[[int], Value],
-) -> list[Value]:
-    """The index, in an array of this rank, of an element of `array[items]`."""
     given, found = list(index), []
     axis = 0
-    for item in explicit(items, rank):
+    for item in explicit(operation.attributes["index"], base.rank):
         if item is None:
             given.pop(0)
             continue
         if isinstance(item, SliceOf):
             found.append(_in_slice(item, axis, given.pop(0), operands, arithmetic, length))
+        elif isinstance(item, Operand):
+            found.append(operands[item.index])
+        elif item < 0:
+            found.append(arithmetic.plus(length(axis), item))
         else:
-            found.append(_single(item, axis, operands, arithmetic, length))
+            found.append(arithmetic.number(item))
         axis += 1
     return found
 
@@ -91,30 +130,12 @@ def part_index(
 def explicit(items: Any, rank: int) -> list[Any]:
     """An index with an item for each axis."""
     given = list(items) if isinstance(items, tuple) else [items]
-    if any(isinstance(item, bool) for item in given):
-        raise UnknownPartError
     used = sum(item is not None and item is not Ellipsis for item in given)
     whole = [SliceOf()] * (rank - used)
     if Ellipsis in given:
         place = given.index(Ellipsis)
         return [*given[:place], *whole, *given[place + 1 :]]
     return [*given, *whole]
-
-
-def _single(
-    item: Any,
-    axis: int,
-    operands: Sequence[Value],
-    arithmetic: Arithmetic,
-    length: Callable[[int], Value],
-) -> Value:
-    if isinstance(item, Operand):
-        return operands[item.index]
-    if not isinstance(item, int):
-        raise UnknownPartError
-    if item < 0:
-        return arithmetic.plus(length(axis), item)
-    return arithmetic.number(item)
 
 
 def _in_slice(
@@ -125,26 +146,10 @@ def _in_slice(
     arithmetic: Arithmetic,
     length: Callable[[int], Value],
 ) -> Value:
-    step = 1 if item.step is None else item.step
-    if not isinstance(step, int):
-        raise UnknownPartError
-    start = item.start
-    if start is None:
-        if step > 0:
-            return arithmetic.times(place, step)
+    if item.step == -1:
         last = arithmetic.plus(length(axis), -1)
-        return arithmetic.apply(operator.sub, last, arithmetic.times(place, -step))
-    if isinstance(start, Operand):
-        first = operands[start.index]
-        known = getattr(first.type, "value", None)
-        if known is None or known.minimum is None or known.minimum < 0:
-            raise UnknownPartError
-    elif start < 0:
-        first = arithmetic.plus(length(axis), start)
-    else:
-        if step > 0:
-            return arithmetic.plus(arithmetic.times(place, step), start)
-        first = arithmetic.number(start)
-    if step > 0:
-        return arithmetic.apply(operator.add, first, arithmetic.times(place, step))
-    return arithmetic.apply(operator.sub, first, arithmetic.times(place, -step))
+        return arithmetic.apply(operator.sub, last, place)
+    place = arithmetic.times(place, 1 if item.step is None else item.step)
+    if isinstance(item.start, Operand):
+        return arithmetic.apply(operator.add, operands[item.start.index], place)
+    return arithmetic.plus(place, item.start or 0)

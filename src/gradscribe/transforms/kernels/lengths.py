@@ -11,7 +11,7 @@ from gradscribe.ir.core import Operand, Operation, SliceOf, Value
 from gradscribe.ir.types import Array
 from gradscribe.primitives.control import ASSERT
 from gradscribe.primitives.indexing import GETITEM, LENGTH
-from gradscribe.transforms.kernels.indices import Arithmetic, UnknownPartError, explicit
+from gradscribe.transforms.kernels.indices import Arithmetic, explicit, is_from_end
 from gradscribe.transforms.kernels.virtual import VIEWS
 
 
@@ -77,48 +77,44 @@ class Lengths:
                     difference = 0 if own == aligned and length.known != 1 else None
                 if difference is not None:
                     return self._numbers.plus(self.of(operand, own), difference)
-        raise UnknownPartError
+        raise AssertionError("an elementwise result has the length of an operand")
 
     def _length_of_part(self, operation: Operation, axis: int) -> Value:
-        """The length of an axis of a part."""
+        """The length of an axis of a known part."""
         base = operation.operands[0]
         assert isinstance(base.type, Array)
-        kept = [
-            (own, item)
-            for own, item in enumerate(explicit(operation.attributes["index"], base.type.rank))
-            if isinstance(item, SliceOf)
-        ]
-        if any(item is None for item in operation.attributes["index"]):
-            raise UnknownPartError
-        own, item = kept[axis]
-        whole, length = base.type.dims[own], self.of(base, own)
-        if item.step == -1 and item.start is None and item.stop is None:
+        own, result = -1, -1
+        for item in explicit(operation.attributes["index"], base.type.rank):
+            own += item is not None
+            result += item is None or isinstance(item, SliceOf)
+            if result == axis:
+                break
+        if not isinstance(item, SliceOf):
+            return self._numbers.number(1)
+        length = self.of(base, own)
+        if item.step == -1:
             return length
-        if item.step not in (None, 1):
-            raise UnknownPartError
-        numbers = [self._now_of(operand) for operand in operation.operands]
         start, stop = item.start or 0, item.stop
-        if isinstance(start, int) and start >= 0 and (stop is None or isinstance(stop, int)):
-            if stop is not None and stop >= 0:
-                raise UnknownPartError
+        if isinstance(start, int) and (stop is None or is_from_end(stop)):
             less = (stop or 0) - start
-            found = self._numbers.plus(length, less)
-            least = (whole + less).minimum
-            if least is not None and least >= 0:
-                return found
-            return self._numbers.apply(max, found, self._numbers.number(0))
-        ends = [
+            return self._up_to_end(length, less, item.step or 1, base.type.dims[own])
+        numbers = [self._now_of(operand) for operand in operation.operands]
+        first, last = (
             numbers[end.index] if isinstance(end, Operand) else self._numbers.number(end)
-            for end in (start, stop)
-            if end is not None
-        ]
-        first, last = (*ends, length)[:2]
-        difference = _affine(last) - _affine(first)
-        part = operation.results[0].type
-        facts = self._numbers.builder.facts
-        if not isinstance(part, Array) or not facts.agree(difference, part.dims[axis]):
-            raise UnknownPartError
-        return self._numbers.apply(operator.sub, last, first)
+            for end in (start, stop if stop is not None else 0)
+        )
+        return self._numbers.apply(operator.sub, length if stop is None else last, first)
+
+    def _up_to_end(self, length: Value, less: int, step: int, whole: Affine) -> Value:
+        """The length of a slice that leaves out a known number of elements, at least none."""
+        found = self._numbers.plus(length, less)
+        least = (whole + less).minimum
+        if least is None or least < 0:
+            found = self._numbers.apply(max, found, self._numbers.number(0))
+        if step == 1:
+            return found
+        rounded = self._numbers.plus(found, step - 1)
+        return self._numbers.apply(operator.floordiv, rounded, self._numbers.number(step))
 
     def check(self, value: Value, shaped: Value) -> None:
         """Let the loops over all elements begin only where the operands have as many, along each
@@ -138,11 +134,3 @@ class Lengths:
             if isinstance(operand.type, Array):
                 is_part = operation is not None and operation.primitive in VIEWS
                 self.check(operand, operand if is_part else value)
-
-
-def _affine(value: Value) -> Affine:
-    """What is known of an integer."""
-    known = getattr(value.type, "value", None)
-    if not isinstance(known, Affine):
-        raise UnknownPartError
-    return known

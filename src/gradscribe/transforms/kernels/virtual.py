@@ -8,38 +8,54 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from gradscribe.ir.core import Block, Function, Operation, Primitive, Value, walk
+from gradscribe.ir.core import Block, Function, Operation, Value, walk
 from gradscribe.ir.types import Array
 from gradscribe.primitives.control import STOP_GRADIENT
 from gradscribe.primitives.indexing import GETITEM
 from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.transforms.kernels.indices import is_known_part
 from gradscribe.transforms.kernels.roots import Roots
 
-CHEAP = frozenset(
+_OF_TRUTHS = frozenset(
+    PRIMITIVES[callee]
+    for callee in (operator.add, operator.sub, operator.mul, operator.neg, operator.pow, abs)
+)
+"""Arithmetic that means logic, or nothing, for truth values."""
+
+_TRUTHS = frozenset(
     PRIMITIVES[callee]
     for callee in (
-        *(operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pos),
-        *(abs, np.square, np.sqrt, np.maximum, np.minimum, np.sign),
         *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne),
+        *(operator.and_, operator.or_, operator.xor, operator.invert),
+        *(np.logical_and, np.logical_or, np.logical_not, np.isnan, np.isfinite, np.isinf),
     )
 )
-"""Operations on elements that native loops do as fast as NumPy does: the functions of mathematics
-are not among them."""
+"""What gives a truth value for each element (`and_` and its kind: also an integer)."""
 
-WHERE, TRANSPOSE, SWAPAXES = (PRIMITIVES[f] for f in (np.where, np.transpose, np.swapaxes))
-ELEMENTWISE = CHEAP | {WHERE}
-VIEWS = frozenset({GETITEM, TRANSPOSE, SWAPAXES, STOP_GRADIENT})
+WHERE, TRANSPOSE, SWAPAXES, MOVEAXIS = (
+    PRIMITIVES[f] for f in (np.where, np.transpose, np.swapaxes, np.moveaxis)
+)
+POWER = PRIMITIVES[operator.pow]
+VIEWS = frozenset({GETITEM, TRANSPOSE, SWAPAXES, MOVEAXIS, STOP_GRADIENT})
 
 
-def is_of_elements(primitive: Primitive) -> bool:
-    """Whether the elements of the result are computed of those of the operands."""
-    return primitive in ELEMENTWISE or primitive in VIEWS
+def is_elementwise(operation: Operation) -> bool:
+    """Whether each element of the result, an array, is computed of one of each operand."""
+    primitive, result = operation.primitive, operation.results[0].type
+    if not isinstance(result, Array):
+        return False
+    if primitive is POWER:
+        return result.dtype == "float64"
+    return primitive in (WHERE, *_TRUTHS) or (
+        primitive.elementwise and not (primitive in _OF_TRUTHS and result.dtype == "bool")
+    )
 
 
 class Virtual:
     """The operations whose results are not stored."""
 
     def __init__(self, function: Function, roots: Roots) -> None:
+        self._facts = function.facts
         self._roots = roots
         self._uses = _uses(function)
         self.made: dict[Value, Operation] = {}
@@ -62,13 +78,16 @@ class Virtual:
         places: dict[Value, list[int]],
     ) -> bool:
         result = operation.results[0]
-        if not isinstance(result.type, Array) or not is_of_elements(operation.primitive):
+        is_view = operation.primitive in VIEWS and isinstance(result.type, Array)
+        if not is_view and not is_elementwise(operation):
+            return False
+        if operation.primitive is GETITEM and not is_known_part(operation, self._facts):
             return False
         self._reads[result] = self._read_by(operation)
         used = places.get(result, [])
         if len(used) != self._uses[result] or not used:
             return False  # in a region, or given on by the block
-        if operation.primitive not in VIEWS and len(used) > 1:
+        if not is_view and len(used) > 1:
             return False
         between = block.operations[number + 1 : max(used)]
         stored = (root for o in between for root in self._roots.stored_to(o))

@@ -18,7 +18,8 @@ from gradscribe.frontend.state.handlers import Handler
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import Ref, Static, is_number
 from gradscribe.ir.types import Opaque, Scalar, Type
-from gradscribe.runtime.tensors import creation, randomness
+from gradscribe.runtime.tensors import constants, creation, randomness
+from gradscribe.runtime.tensors.typed_constructors import TYPED_CONSTRUCTORS
 
 _NONE, _FALSE = Static(None), Static(False)
 
@@ -113,14 +114,14 @@ def _typed(made: Any) -> Handler:
 HANDLERS: dict[Any, Handler] = {
     creation.finished: _finished,
     creation.taken: _taken,
-    creation._array_of: _array_of,
+    creation.array_of: _array_of,
     randomness.source: _source,
     randomness.manual_seed: _at_run_time(randomness.manual_seed, Opaque()),
     randomness.seed: _at_run_time(randomness.seed, Scalar("int64")),
     randomness.initial_seed: _at_run_time(randomness.initial_seed, Scalar("int64")),
     randomness.get_rng_state: _at_run_time(randomness.get_rng_state, Opaque()),
     randomness.set_rng_state: _at_run_time(randomness.set_rng_state, Opaque()),
-    creation.check_bounds: left_out,
-    creation._plain: same,
-    **{made: _typed(made) for made in creation.TYPED_CONSTRUCTORS.values()},
+    constants.check_bounds: left_out,
+    creation.plain: same,
+    **{made: _typed(made) for made in TYPED_CONSTRUCTORS.values()},
 }

@@ -21,14 +21,14 @@ from gradscribe.frontend.values.values import FrontendValue
 from gradscribe.runtime.arrays import composites, dtypes, matrix_composites
 from gradscribe.runtime.operations import activations, calculus, factorizations, products
 from gradscribe.runtime.operations.spellings import is_parameter, other_names
-from gradscribe.runtime.tensors import creation
 from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.runtime.tensors.typed_constructors import TypedTensor
 from gradscribe.runtime.tensors.variable import Variable
 
 
 def _dtype_of_class(cls: Any) -> str | None:
     """`gs.FloatTensor` asks for the dtype of a Tensor."""
-    return np.dtype(cls.dtype.dtype).name if isinstance(cls, creation.TypedTensor) else None
+    return np.dtype(cls.dtype.dtype).name if isinstance(cls, TypedTensor) else None
 
 
 def _own_keywords(

@@ -39,7 +39,14 @@ from gradscribe.runtime.operations import common as functions
 from gradscribe.runtime.operations.launcher_text import OPERATOR, REFLECTED, Form
 from gradscribe.runtime.operations.launching import launched
 from gradscribe.runtime.operations.spellings import public, spelled
-from gradscribe.runtime.tensors import creation, promotion, queries, randomness, sharing  # noqa: F401
+from gradscribe.runtime.tensors import (  # noqa: F401  their rows
+    constants,
+    creation,
+    promotion,
+    queries,
+    randomness,
+    sharing,
+)
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.tracebacks import shorten, shortened
 

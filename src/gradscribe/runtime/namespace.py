@@ -44,21 +44,21 @@ from gradscribe.runtime.graph.inference import (
 )
 from gradscribe.runtime.operations import inplace
 from gradscribe.runtime.operations.spellings import publish, spelled
-from gradscribe.runtime.tensors import creation
 from gradscribe.runtime.tensors.randomness import Generator, default_generator
 from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.runtime.tensors.typed_constructors import TYPED_CONSTRUCTORS
 
 dtype = dtypes.PublicDtype
 
-BoolTensor = creation.TYPED_CONSTRUCTORS["BoolTensor"]
-ByteTensor = creation.TYPED_CONSTRUCTORS["ByteTensor"]
-CharTensor = creation.TYPED_CONSTRUCTORS["CharTensor"]
-DoubleTensor = creation.TYPED_CONSTRUCTORS["DoubleTensor"]
-FloatTensor = creation.TYPED_CONSTRUCTORS["FloatTensor"]
-HalfTensor = creation.TYPED_CONSTRUCTORS["HalfTensor"]
-IntTensor = creation.TYPED_CONSTRUCTORS["IntTensor"]
-LongTensor = creation.TYPED_CONSTRUCTORS["LongTensor"]
-ShortTensor = creation.TYPED_CONSTRUCTORS["ShortTensor"]
+BoolTensor = TYPED_CONSTRUCTORS["BoolTensor"]
+ByteTensor = TYPED_CONSTRUCTORS["ByteTensor"]
+CharTensor = TYPED_CONSTRUCTORS["CharTensor"]
+DoubleTensor = TYPED_CONSTRUCTORS["DoubleTensor"]
+FloatTensor = TYPED_CONSTRUCTORS["FloatTensor"]
+HalfTensor = TYPED_CONSTRUCTORS["HalfTensor"]
+IntTensor = TYPED_CONSTRUCTORS["IntTensor"]
+LongTensor = TYPED_CONSTRUCTORS["LongTensor"]
+ShortTensor = TYPED_CONSTRUCTORS["ShortTensor"]
 
 float64 = double = dtype(dtypes.float64)
 float32 = float = dtype(dtypes.float32)

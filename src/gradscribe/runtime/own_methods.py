@@ -29,7 +29,7 @@ from gradscribe.runtime.operations.eager import apply, part
 from gradscribe.runtime.operations.launcher_text import INDEXED, TAKEN
 from gradscribe.runtime.operations.launching import launched
 from gradscribe.runtime.operations.regions import region
-from gradscribe.runtime.tensors import copies, creation, queries, randomness
+from gradscribe.runtime.tensors import constants, copies, creation, queries, randomness
 from gradscribe.runtime.tensors.backward import tensor_backward
 from gradscribe.runtime.tensors.tensor import Tensor, legacy_array, wrap
 
@@ -254,7 +254,7 @@ def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
 
 def _new_empty_strided(self: Tensor, size: Any, stride: Any, **options: Any) -> Tensor:
     """`empty_strided`, of the same dtype where none is named."""
-    return creation.empty_strided(size, stride, **{"dtype": self.dtype, **options})
+    return constants.empty_strided(size, stride, **{"dtype": self.dtype, **options})
 
 
 def _refuse_deleting(self: Tensor, index: Any) -> None:
@@ -355,12 +355,12 @@ METHODS: dict[str, Any] = {
     "real": property(complex_numbers.real, _set_real),
     "imag": property(complex_numbers.imag, _set_imag),
     "new": _new_legacy,
-    "new_empty": _new(creation.empty),
+    "new_empty": _new(constants.empty),
     "new_empty_strided": _new_empty_strided,
-    "new_full": _new(creation.full),
-    "new_ones": _new(creation.ones),
+    "new_full": _new(constants.full),
+    "new_ones": _new(constants.ones),
     "new_tensor": _new(creation.tensor),
-    "new_zeros": _new(creation.zeros),
+    "new_zeros": _new(constants.zeros),
     "fill_diagonal_": _fill_diagonal_,
     "__iter__": _iterate,
     "__reversed__": _reversed,

@@ -15,7 +15,7 @@ import numpy as np
 from gradscribe.runtime.graph.grad_mode import is_grad_enabled, set_grad_enabled
 from gradscribe.runtime.operations import shaping
 from gradscribe.runtime.tensors.backward import check_real, grad
-from gradscribe.runtime.tensors.creation import zeros_like
+from gradscribe.runtime.tensors.constants import zeros_like
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 Tensors = tuple[Tensor, ...]

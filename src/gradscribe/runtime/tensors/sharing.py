@@ -9,7 +9,7 @@ import numpy as np
 
 from gradscribe.runtime.arrays import dtypes
 from gradscribe.runtime.arrays.rows import FUNCTION, operation
-from gradscribe.runtime.tensors.creation import _array_of, finished, taken, tensor
+from gradscribe.runtime.tensors.creation import array_of, finished, taken, tensor
 from gradscribe.runtime.tensors.tensor import Array, Tensor
 
 
@@ -21,7 +21,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     if isinstance(data, np.ndarray):
         return taken(data, dtype, device)
     if not isinstance(data, (list, tuple)):
-        return taken(_array_of(data, dtype), dtype, device)
+        return taken(array_of(data, dtype), dtype, device)
     return tensor(data, dtype=dtype, device=device)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from gradscribe.runtime.operations import calculus, elementwise, reductions, shaping
 from gradscribe.runtime.operations import common as functions
 from gradscribe.runtime.operations.eager import Operation, apply
-from gradscribe.runtime.tensors import creation
+from gradscribe.runtime.tensors import constants
 from gradscribe.runtime.tensors.promotion import alike
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.torchlike.nn.formulas import losses as formulas
@@ -187,7 +187,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean
         )
     counted = elementwise.eq(reductions.cumsum(elementwise.lt(classes, 0), 1), 0)
     places = functions.where(counted, classes, 0)
-    is_target = creation.zeros_like(rows.detach()).scatter_add(1, places, counted.to(rows.dtype))
+    is_target = constants.zeros_like(rows.detach()).scatter_add(1, places, counted.to(rows.dtype))
     losses = apply(_MULTILABEL_MARGIN, (rows, classes, is_target), (reduction,))
     return shaping.squeeze(losses, 0) if is_single and reduction == "none" else losses
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.ir.types import is_differentiable
 from gradscribe.ir.verifier import verify
 from gradscribe.transforms.adjoint import Joined, differentiate
-from gradscribe.transforms.adjoint.split import split
+from gradscribe.transforms.adjoint.split import cut, simplify_joined
 from gradscribe.transforms.passes.simplify import simplify
 from tests.interpreter import run
 
@@ -53,6 +54,20 @@ def active_leaves(function: Function, argnums: tuple[int, ...]) -> tuple[int, ..
 def joined_of(function: Any, *args: Any, argnums: tuple[int, ...] = (0,)) -> Joined:
     primal = simplify(lowered(function, *args))
     return differentiate(primal, active_leaves(primal, argnums), inline)
+
+
+def split(joined: Joined) -> tuple[Function, Function, Function]:
+    """Three functions of a joined one, all simplified: forward, adjoint (see `cut`), and
+
+    gradient  (arguments, seeds) -> gradient, forward and adjoint in one
+    """
+    whole = joined.function
+    name = f"{joined.name}_gradient"
+    body = replace(whole.body, yields=joined.gradients)
+    gradient = simplify_joined(
+        replace(whole, name=name, body=body, result=joined.gradient), joined.seeds
+    )
+    return (*cut(joined), gradient)
 
 
 def check_gradient(

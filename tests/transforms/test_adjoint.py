@@ -17,7 +17,6 @@ from gradscribe.ir.trees import LEAF
 from gradscribe.ir.types import FLOAT, Array, Sequence
 from gradscribe.ir.verifier import verify
 from gradscribe.transforms.adjoint import differentiate
-from gradscribe.transforms.adjoint.split import split
 from gradscribe.transforms.passes.simplify import simplify
 from tests.handmade import Hand, vector
 from tests.interpreter import run
@@ -25,6 +24,7 @@ from tests.transforms.adjoint_harness import (
     assert_matches_differences,
     check_gradient,
     joined_of,
+    split,
 )
 
 RNG = np.random.default_rng(1)

@@ -18,6 +18,7 @@ from tests.transforms.adjoint_harness import (
     loops,
     lowered,
     names,
+    split,
 )
 
 RNG = np.random.default_rng(2)
@@ -316,8 +317,6 @@ def test_an_element_that_is_updated_is_stored_once_in_the_adjoint():
 def test_the_adjoint_can_run_again():
     primal = simplify(lowered(cholesky_logdet, POSITIVE))
     joined = differentiate(primal, active_leaves(primal, (0,)), inline)
-    from gradscribe.transforms.adjoint.split import split
-
     forward, adjoint, _ = split(joined)
     _, record = run(forward, POSITIVE.copy())
     first = run(adjoint, record, 1.0)

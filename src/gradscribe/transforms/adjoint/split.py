@@ -33,20 +33,6 @@ _CONSTANTS = frozenset({CONSTANT, UNDEF})
 _LENGTHS = frozenset({LENGTH, SIZE})
 
 
-def split(joined: Joined) -> tuple[Function, Function, Function]:
-    """Three functions of a joined one, all simplified: forward, adjoint (see `cut`), and
-
-    gradient  (arguments, seeds) -> gradient, forward and adjoint in one
-    """
-    whole = joined.function
-    name = f"{joined.name}_gradient"
-    body = replace(whole.body, yields=joined.gradients)
-    gradient = simplify_joined(
-        replace(whole, name=name, body=body, result=joined.gradient), joined.seeds
-    )
-    return (*cut(joined), gradient)
-
-
 def simplify_joined(function: Function, seeds: Sequence[Parameter]) -> Function:
     """`simplify` for a function that contains both primal and adjoint."""
     leaves = [leaf for parameter in seeds for leaf in parameter.leaves]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
-from gradscribe.primitives.special import relu, sigmoid
 from gradscribe.primitives.static import inverse_permutation
+from gradscribe.runtime.arrays.composites import relu, sigmoid
 from tests.primitives.harness import adjoint, case
 
 inf, nan = math.inf, math.nan

@@ -36,11 +36,10 @@ from gradscribe.frontend.interface import (
     RunTimeObject,
     SourcePlace,
 )
-from gradscribe.ir.core import Function, Location, walk
+from gradscribe.ir.core import Function, Location
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import is_differentiable
-from gradscribe.primitives.control import EFFECT
 from gradscribe.transforms.analyses.opacity import reached_results, reached_unknown
 
 
@@ -270,12 +269,6 @@ class Primal:
             if reached_results(function, [i]) or reached_unknown(function, [i])
         )
         return frozenset(used) | returned
-
-    @cached_property
-    def may_be_refused(self) -> bool:
-        """Whether a path is refused when it is taken, so that nothing is known of its results."""
-        callees = (o.callee for o in walk(self.lowered.effectful.body) if o.primitive is EFFECT)
-        return any(isinstance(c, type) and issubclass(c, GradscribeError) for c in callees)
 
     def _find_active_leaves(self, argnums: tuple[int, ...] | None) -> tuple[int, ...]:
         leaves: list[int] = []

@@ -77,7 +77,6 @@ _FLOATS = 2**1000
 _LIBRARIES = frozenset(
     {"gradscribe", "numpy", "cupy", "scipy", "math", "builtins", "operator", "_operator"}
 )
-_COMPUTED: Classes = (ValueError, ArithmeticError, IndexError)
 _ANYTHING: Classes = (Exception,)
 
 

@@ -29,8 +29,6 @@ from gradscribe.primitives.contract_kinds import PURE
 from gradscribe.primitives.observed import Axes, Form, Steps, UnseenForm
 from gradscribe.primitives.raising import GivenUpError
 
-Vjp = Callable[..., tuple[Any, Callable[[Any], Sequence[Any]]]]
-
 
 class Machine(Protocol):
     """What runs functions recorded (`gradscribe.recording`, handed in by the layers above)."""

@@ -122,11 +122,6 @@ def may_change(function: Any, *, is_making: bool = False, around: Collection[typ
     return False
 
 
-def called_by(function: types.FunctionType) -> Iterator[types.FunctionType]:
-    """A function, and those of the user's that it names."""
-    return (found for found, _ in _called(function, False))
-
-
 def making_a_class(bases: Iterable[type], options: Mapping[str, Any], items: Any) -> Any:
     """The name of a method of the user's that runs where a class is made, and reads or changes what
     is outside of the class; None if there is none. items: what the class is to hold."""

@@ -21,7 +21,7 @@ from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.values.families import Family
 from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.statics import CONSTANTS, same_static
-from gradscribe.ir.types import Opaque, Scalar, Undefined
+from gradscribe.ir.types import Opaque, Scalar
 
 FrontendValue: TypeAlias = (
     "Value | Static | Ref | TupleOf | ListRef | DictRef | InstanceRef | ObjectRef | LocalFunction"
@@ -420,10 +420,6 @@ def is_number(item: object) -> TypeGuard[Static | Value]:
 def scalar_type(item: object) -> Scalar | None:
     """The type of a number that only the run tells; None of all else."""
     return item.type if isinstance(item, Value) and isinstance(item.type, Scalar) else None
-
-
-def is_undefined(item: object) -> TypeGuard[Unbound | Value]:
-    return isinstance(item, Unbound) or isinstance(getattr(item, "type", None), Undefined)
 
 
 def opaque_type(item: object) -> Opaque | None:

@@ -12,14 +12,14 @@ import numpy as np
 
 Dtype = np.dtype[Any]
 
-float64 = double = np.dtype(np.float64)
+float64 = np.dtype(np.float64)
 float32 = np.dtype(np.float32)
-float16 = half = np.dtype(np.float16)
-complex128 = cdouble = np.dtype(np.complex128)
-complex64 = cfloat = np.dtype(np.complex64)
-int64 = long = np.dtype(np.int64)
+float16 = np.dtype(np.float16)
+complex128 = np.dtype(np.complex128)
+complex64 = np.dtype(np.complex64)
+int64 = np.dtype(np.int64)
 int32 = np.dtype(np.int32)
-int16 = short = np.dtype(np.int16)
+int16 = np.dtype(np.int16)
 int8 = np.dtype(np.int8)
 uint8 = np.dtype(np.uint8)
 uint16 = np.dtype(np.uint16)

@@ -36,7 +36,6 @@ _ROLL = enter_row(
 _ROT90 = Operation("Rot90", np.rot90, ("k", "axes"))
 _REPEAT = Operation("Repeat", np.tile, ("reps",), saved=("repeats:reps* sizes",))
 _INTERLEAVE = Operation("RepeatInterleave", np.repeat, ("repeats", "axis"))
-_INTERLEAVE_BY = Operation("RepeatInterleave", np.repeat)
 _TRIL = enter_row(Operation("Tril", np.tril, ("k",), saved=("diagonal:k",)))
 _TRIU = enter_row(Operation("Triu", np.triu, ("k",), saved=("diagonal:k",)))
 

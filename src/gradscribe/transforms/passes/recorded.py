@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from gradscribe.ir.builder import Builder
-from gradscribe.ir.core import Block, Function, Operand, Operation, Value, callees, walk
+from gradscribe.ir.core import Block, Function, Operand, Operation, Value, walk
 from gradscribe.ir.types import Array, Opaque, Scalar, Tuple, is_differentiable
 from gradscribe.primitives.argument_trees import leaves_of
 from gradscribe.primitives.control import EFFECT, GIVEN, ITEM, TUPLE
@@ -43,13 +43,6 @@ def with_pullbacks(function: Function, active_leaves: Sequence[int]) -> Function
 def is_recorded(operation: Operation) -> bool:
     """Whether an operation is the call of a function that runs recorded."""
     return operation.primitive is EFFECT and isinstance(operation.callee, Recorded)
-
-
-def has_recorded(function: Function) -> bool:
-    """Whether some operation of a function, or of what it calls, is such a call, or was."""
-    bodies = [function.body, *(callee.function.body for callee in callees(function))]
-    kinds = (Recorded, Differentiated)
-    return any(isinstance(o.callee, kinds) for body in bodies for o in walk(body))
 
 
 class _Rewriting:

@@ -50,9 +50,3 @@ def scaled(x: Any, parameters: Any, shape: Any, has_weight: bool) -> Any:
     if len(parameters) > (1 if has_weight else 0):
         x = x + np.reshape(parameters[-1], shape)
     return x
-
-
-def divided_by_norm(x: Any, p: float, axis: Any, eps: float) -> Any:
-    """x over its p-norm along an axis, or over eps where that is greater."""
-    size = np.linalg.norm(x, p, axis, keepdims=True)
-    return x / np.where(size < eps, eps, size)

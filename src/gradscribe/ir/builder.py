@@ -140,7 +140,6 @@ class Builder:
         operands: Sequence[Value],
         regions: Sequence[Block],
         results: Sequence[Value],
-        location: Location | None = None,
     ) -> None:
         self.append(
             Operation(
@@ -149,7 +148,7 @@ class Builder:
                 tuple(results),
                 {"shape": shape},
                 tuple(regions),
-                location or self.location,
+                self.location,
             )
         )
 

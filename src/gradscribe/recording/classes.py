@@ -185,7 +185,7 @@ def called(value: Any, name: str, **given: Any) -> Any:
     return value
 
 
-def as_number(value: Any, *, is_complex: bool = False) -> Any:
+def as_number(value: Any, *, is_complex: bool) -> Any:
     """What NumPy takes for a number where it is given an object of a class that says so."""
     kind = type(value)
     if id(kind) in _PLAIN:

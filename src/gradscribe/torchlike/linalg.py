@@ -290,7 +290,7 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
 def eig(A: Tensor) -> Any:
     """The eigenvalues and eigenvectors, complex ones."""
     factorizations._check_square(A, "linalg.eig")
-    _check_finite(A, "eig")
+    _check_finite(A)
     return _Eig(*_numpy.eig(_complex(A)))
 
 
@@ -298,13 +298,13 @@ def eig(A: Tensor) -> Any:
 def eigvals(A: Tensor) -> Tensor:
     """The eigenvalues, complex ones."""
     factorizations._check_square(A, "linalg.eigvals")
-    _check_finite(A, "eig")
+    _check_finite(A)
     return _numpy.eigvals(_complex(A))  # type: ignore[no-any-return]
 
 
-def _check_finite(A: Tensor, name: str) -> None:
+def _check_finite(A: Tensor) -> None:
     if not np.all(np.isfinite(A.array)):
-        raise RuntimeError(f"torch.linalg.{name}: input tensor should not contain infs or NaNs.")
+        raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
 
 
 def _complex(A: Tensor) -> Tensor:

@@ -98,6 +98,6 @@ def derived(location: Location | None) -> Location:
     return location if location.role == "adjoint" else replace(location, role="adjoint")
 
 
-def index_type(name: str = "i") -> Scalar:
+def index_type() -> Scalar:
     """The type of an index that counts from zero."""
-    return replace(INT, value=Affine.of(Symbol(name, 0)))
+    return replace(INT, value=Affine.of(Symbol("i", 0)))

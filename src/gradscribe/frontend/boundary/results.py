@@ -182,7 +182,7 @@ def refuse_joined(
         refuse_joined(lowering, part, around if storage is None else around | {storage})
 
 
-def objects_shown(lowering: Lowering, own: Storage | None = None) -> dict[Storage, Value | None]:
+def objects_shown(lowering: Lowering, own: Storage | None) -> dict[Storage, Value | None]:
     """The lists, dicts and objects that unread code has, and the lists that were found outside item
     by item and are one value now: what is stored outside is one of these. own: none of them."""
     given: dict[Storage, Value | None] = {

@@ -155,15 +155,11 @@ def _is_array(contents: object) -> bool:
     )
 
 
-def _suppress(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
-    suppressing(lowering, node, manager, body)
-
-
 _KINDS: dict[str, Callable[[Lowering, Any, Manager, Body], None]] = {
     "kept": _kept,
     "null": _null,
     "mode": _mode,
-    "suppress": _suppress,
+    "suppress": suppressing,
 }
 
 

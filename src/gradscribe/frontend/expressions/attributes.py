@@ -150,7 +150,7 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> F
     if isinstance(owner, type) and (not is_fixed or owner in dependencies.LOCAL_CLASSES):
         kind = inspect.getattr_static(owner, name, None)
         if type(kind) in (staticmethod, classmethod):
-            return class_attributes.of_static_class(lowering, node, owner, name, kind)
+            return class_attributes.of_static_class(lowering, owner, name, kind)
     path = AccessPath(owner).attribute(name)
     if is_fixed and dependencies.is_watched(lowering, owner):
         if not isinstance(value, (*PLAIN_NUMBERS, str)):

@@ -217,7 +217,7 @@ def dtype_of(lowering: Lowering, item: FrontendValue, name: str) -> Any:
 
 
 def refuse_shared_number(
-    lowering: Lowering, node: Any, item: FrontendValue, owner: FrontendValue | None = None
+    lowering: Lowering, node: Any, item: FrontendValue, owner: FrontendValue | None
 ) -> None:
     """Before `name op= value`, or `owner[place] op= value`, on a number: a Tensor without axes is
     changed in place, and with it every other name of it, or the Tensor that it is an element of.

@@ -310,9 +310,7 @@ def _name_of_item(owner: ObjectRef, key: Any) -> str:
     return name if name.isidentifier() else owner.name or "item"
 
 
-def attribute_of_object(
-    lowering: Lowering, node: Any, owner: ObjectRef, name: str
-) -> FrontendValue:
+def attribute_of_object(lowering: Lowering, owner: ObjectRef, name: str) -> FrontendValue:
     """What an object itself holds under a name: an implicit input or a static object."""
     path = owner.path.attribute(name)
     kind = in_class(type(owner.target), name)

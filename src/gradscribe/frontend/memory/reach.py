@@ -82,9 +82,7 @@ def _refuse_copy(lowering: Lowering, item: FrontendValue, start: int) -> None:
                 _refuse_elsewhere(lowering)
 
 
-def refuse_copied(
-    lowering: Lowering, storage: Storage | None, held: Iterable[Storage] = ()
-) -> None:
+def refuse_copied(lowering: Lowering, storage: Storage | None, held: Iterable[Storage]) -> None:
     """Refuse to leave a list outside of which a list that is seen there has a copy, or that has
     copies of such: what is put in a list and has items that are known one by one is made anew.
 

@@ -54,7 +54,7 @@ def read(lowering: Lowering, node: Any, owner: Object, name: str) -> FrontendVal
     if class_of(owner) is Variables:
         return scope.raise_unbound(lowering, node, name)
     if isinstance(owner, ObjectRef) and _finds_attributes(owner.target) and has(owner.target, name):
-        return outside.attribute_of_object(lowering, node, owner, name)
+        return outside.attribute_of_object(lowering, owner, name)
     cls = class_in_python(owner) or class_of(owner)
     what = f"`{cls.__name__}` has no attribute `{name}`"
     return lowering.raises(node, AttributeError(what), what, "store it first")
@@ -175,7 +175,7 @@ def own_attribute(lowering: Lowering, node: Any, owner: Object, name: str) -> Fr
     own = probe(owner.target, "__dict__", ())
     if name not in own and not fields_of_c.holds(owner.target, name):
         return None
-    return outside.attribute_of_object(lowering, node, owner, name)
+    return outside.attribute_of_object(lowering, owner, name)
 
 
 def _finds_attributes(target: Any) -> bool:

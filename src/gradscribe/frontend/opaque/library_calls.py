@@ -38,7 +38,7 @@ def call(
     try:
         return compile(lowering, node, callee, arguments, keywords)
     except (UnsupportedError, SplitError) as refused:
-        if not _is_of_this_call(lowering, refused, trial, foreign.calls_back(callee, given)):
+        if not _is_of_this_call(refused, trial, foreign.calls_back(callee, given)):
             raise
         trial.take_back()
         items = (*given, *foreign.all_called(lowering, given))
@@ -51,7 +51,7 @@ def call(
 
 
 def _is_of_this_call(
-    lowering: Lowering, refused: UnsupportedError | SplitError, trial: Trial, calls_back: bool
+    refused: UnsupportedError | SplitError, trial: Trial, calls_back: bool
 ) -> bool:
     """Whether it is the call that cannot be compiled, and nobody around it helps."""
     if isinstance(refused, SplitError):

@@ -75,7 +75,7 @@ def of_class(
         depend_on_class(lowering, cls, name, kind)
         return BoundMethod(owner, name, kind)
     if type(kind) in (staticmethod, classmethod):
-        return of_static_class(lowering, node, cls, name, kind)
+        return of_static_class(lowering, cls, name, kind)
     if isinstance(kind, functools._lru_cache_wrapper):
         depend_on_class(lowering, cls, name, kind)
         return PartialOf(Static(kind), (owner,), {})
@@ -186,9 +186,7 @@ def _place_in_class(cls: type, name: str) -> AccessPath:
     return AccessPath(base).attribute("__dict__").item(name)
 
 
-def of_static_class(
-    lowering: Lowering, node: Any, cls: type, name: str, kind: Any
-) -> FrontendValue:
+def of_static_class(lowering: Lowering, cls: type, name: str, kind: Any) -> FrontendValue:
     """`cls.name` for a static or class method."""
     path = AccessPath(cls).attribute(name)
     if isinstance(kind, staticmethod):

@@ -63,7 +63,7 @@ def set_printoptions(
     OPTIONS.sci_mode = sci_mode
 
 
-def tensor_text(array: Array, node: str, requires_grad: bool, tangent: Any = None) -> str:
+def tensor_text(array: Array, node: str, requires_grad: bool, tangent: Any) -> str:
     """`tensor([1., 2.], grad_fn=<MulBackward0>)`; node: the name of the node, or nothing."""
     suffixes = _type_suffixes(array)
     if node:

@@ -313,7 +313,7 @@ def refers_to(record: Any, value: Any) -> bool:
     return isinstance(record, np.inexact) and record is value
 
 
-def holds_arrays(record: Any, unread: Collection[int] = ()) -> bool:
+def holds_arrays(record: Any, unread: Collection[int]) -> bool:
     """Whether there is an array, or a number that was computed, anywhere in a record.
 
     unread: the identities of arrays that do not count.

@@ -51,14 +51,14 @@ def mirror_given(scope: Scope, operation: Operation, d_out: Value, templates: Te
             operation.location,
         )
     if not flags:
-        apply_rule(scope, operation, _together(scope, operation, results, results), templates)
+        apply_rule(scope, operation, _together(scope, results, results), templates)
         return
     cases = {}
     for there in itertools.product((True, False), repeat=len(flags)):
         remaining = iter(there)
         kept = [r if r.is_certain or next(remaining) else None for r in results]
         if any(r is not None and r.cotangent is not None for r in kept):
-            given = _together(scope, operation, results, kept)
+            given = _together(scope, results, kept)
             cases[there] = Pulled(scope, operation, given, templates)
     operands = dict.fromkeys(o for case in cases.values() for o in case.operands)
     zeros = {operand: zero(scope, operand) for operand in operands}
@@ -88,7 +88,6 @@ def _results(scope: Scope, operation: Operation, d_out: Value) -> list[_Result]:
 
 def _together(
     scope: Scope,
-    operation: Operation,
     results: Sequence[_Result],
     kept: Sequence[_Result | None],
 ) -> Value:

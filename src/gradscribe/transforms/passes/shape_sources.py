@@ -29,7 +29,7 @@ _FULL_LIKE = PRIMITIVES[np.full_like]
 _ASARRAY = PRIMITIVES[np.asarray]
 
 
-def choose_shape_sources(function: Function, seeds: Collection[Value] = ()) -> Function:
+def choose_shape_sources(function: Function, seeds: Collection[Value]) -> Function:
     """The function with the operands of shape queries chosen anew.
 
     seeds: parameters that the primal part of a joined function must not read.

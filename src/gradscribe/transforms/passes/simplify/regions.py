@@ -43,7 +43,7 @@ def rewrite_if(rewriter: Rewriter, operation: Operation) -> None:
     rewriter.append(operation)
     yields = (block.yields for block in operation.regions)
     for result, then, otherwise in zip(operation.results, *yields, strict=True):
-        _merge(rewriter, operation, result, then, otherwise)
+        _merge(rewriter, result, then, otherwise)
 
 
 def _without_side(rewriter: Rewriter, operation: Operation, known: bool) -> Operation:
@@ -98,9 +98,7 @@ def _fits(rewriter: Rewriter, value: Value, result: Value) -> bool:
     return _is_undefined(rewriter, value) or same_type(rewriter.facts, value.type, result.type)
 
 
-def _merge(
-    rewriter: Rewriter, operation: Operation, result: Value, then: Value, otherwise: Value
-) -> None:
+def _merge(rewriter: Rewriter, result: Value, then: Value, otherwise: Value) -> None:
     """Find what stands for a result of an `if`: one value on both sides, or one number; and
     for an array, the one that both sides store to."""
     if same_type(rewriter.facts, then.type, result.type):

@@ -28,11 +28,12 @@ from gradscribe.api.origins import origin
 from gradscribe.frontend.calls import inlining
 from gradscribe.frontend.containers.subscripts import cut
 from gradscribe.frontend.interface import AccessPath
-from gradscribe.frontend.joins.splitting import for_each_kind, resolved
+from gradscribe.frontend.joins.splitting import for_each_kind
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state import dependencies, handlers
+from gradscribe.frontend.state.flow import resolved
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances
 from gradscribe.frontend.structures.structures import opened

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from gradscribe.compiler.stages import Stages
-from gradscribe.ir.core import Method, Operation, Primitive, SliceOf, Value, map_operands
+from gradscribe.ir.core import Method, Operation, Primitive, Value, map_operands
 from gradscribe.ir.probing import probe
+from gradscribe.primitives.applying import index_of
 from gradscribe.primitives.control import CONSTANT, COPY, ITEM, LEFT, TUPLE, ZEROS_LIKE
 from gradscribe.primitives.indexing import GATHER, GETITEM, LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
@@ -172,20 +173,13 @@ def _is_default(parameter: Parameter, value: Any) -> bool:
     return is_static and type(default) is type(value) and default == value
 
 
-def _index(items: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(
-        slice(item.start, item.stop, item.step) if isinstance(item, SliceOf) else item
-        for item in items
-    )
-
-
 def _broadcast(array: Any, shape: Sequence[int]) -> Any:
     """A broadcast that is none is not recorded."""
     return array if np.shape(array) == tuple(shape) else np.broadcast_to(array, shape)
 
 
 def _element(given: dict[str, Any]) -> Any:
-    return given["x"][_index(given["index"])]
+    return given["x"][index_of(given["index"])]
 
 
 _HANDLERS: dict[Primitive, Callable[[dict[str, Any]], Any]] = {

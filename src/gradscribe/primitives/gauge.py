@@ -61,7 +61,8 @@ def _adjoint_of(a):
     return np.conjugate(np.swapaxes(a, -1, -2))
 
 
-def _lengths(columns):
+def lengths_of(columns):
+    """The lengths of the columns of matrices."""
     return np.sqrt(np.sum(np.abs(columns) ** 2, axis=-2))
 
 
@@ -209,7 +210,7 @@ def _unknown(sides):
     zero = _zero(*[given for _, given in sides])[..., None]
     used, simple, known = zero == 0, False, False
     for v, given in sides:
-        used = used | (_lengths(given)[..., None, :] > zero)
+        used = used | (lengths_of(given)[..., None, :] > zero)
         simple = simple | np.any(np.abs(v) <= unit(v.dtype, 1 / 2), axis=-2)[..., None, :]
         known = known | (np.abs(_adjoint_of(v) @ given) > zero)
     simple = simple | (zero == 0)
@@ -225,7 +226,7 @@ def _check_apart(values, equal, given, of_values):
     by_value = np.maximum(_zero(of_values[..., None]), _zero(*given) / np.where(size, size, 1))
     used = np.abs(of_values) > by_value
     for each in given:
-        used = used | (_lengths(each) > by_value * size)
+        used = used | (lengths_of(each) > by_value * size)
     is_nothing = (by_value == 0)[..., None]
     mixed = equal & (used[..., None, :] | used[..., :, None] | is_nothing)
     if np.any(mixed):
@@ -245,7 +246,7 @@ def _check_of_zero(is_zero, sides, of_values, is_apart):
     pairs = is_zero[..., None, :] & is_zero[..., :, None]
     uses, changed = 0, False
     for v, given in sides:
-        used = (_lengths(given) > zero) | (zero == 0)  # all zeros may be so as it happens
+        used = (lengths_of(given) > zero) | (zero == 0)  # all zeros may be so as it happens
         turned = pairs & (
             (_turned(_adjoint_of(v) @ given) > zero[..., None]) | _unknown_of(v, given)
         )

@@ -27,7 +27,7 @@ from contextvars import ContextVar
 import numpy as np
 
 from gradscribe.errors import NoDerivativeError
-from gradscribe.primitives.gauge import enter, least_of, unit
+from gradscribe.primitives.gauge import enter, least_of, lengths_of, unit
 from gradscribe.primitives.registry import GRADIENTS, PRIMITIVES, adjoint
 
 _LARGE = 32
@@ -142,10 +142,6 @@ def triangle(a, UPLO):
     return a[..., rows, columns] if UPLO == "L" else a[..., columns, rows]
 
 
-def _lengths(columns):
-    return np.sqrt(np.sum(np.abs(columns) ** 2, axis=-2))
-
-
 def _largest(values):
     return np.max(np.abs(values), axis=-1, keepdims=True, initial=0)
 
@@ -159,7 +155,7 @@ def gaps_between(values):
 
 def _is_used(given):
     """Which columns the result depends on, by their cotangents."""
-    lengths = _lengths(given)
+    lengths = lengths_of(given)
     whole = np.sqrt(np.sum(lengths**2, axis=-1, keepdims=True))
     return (lengths > unit(given.dtype, 1 / 2) * whole) | (whole == 0)
 

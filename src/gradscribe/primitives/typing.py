@@ -90,7 +90,7 @@ def result_of(callee: Any, *operands: Any, **static: Any) -> Type:
     callee: a function, or a `Method` of the first operand. Operands that are no types, and
     keywords, are passed to it as they are; keywords that are None or False are left out.
     """
-    keywords = [(k, _hashable(v)) for k, v in static.items() if v is not None and v is not False]
+    keywords = [(k, hashable(v)) for k, v in static.items() if v is not None and v is not False]
     return _run(callee, tuple(_erase(operand) for operand in operands), tuple(keywords))
 
 
@@ -270,8 +270,9 @@ _AFFINE: dict[Any, Callable[..., Affine | None]] = {
 }
 
 
-def _hashable(item: Any) -> Any:
-    return tuple(map(_hashable, item)) if isinstance(item, (tuple, list)) else item
+def hashable(item: Any) -> Any:
+    """An item whose lists, at any depth, are tuples."""
+    return tuple(map(hashable, item)) if isinstance(item, (tuple, list)) else item
 
 
 def _erase(operand: Any) -> Any:

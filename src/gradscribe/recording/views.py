@@ -18,6 +18,7 @@ from gradscribe.recording import calls
 from gradscribe.recording.arrays import RecordedArray, is_recorded, present, shown
 from gradscribe.recording.layouts import is_value_of, standing_for
 from gradscribe.recording.levels import Traced, plain, refused
+from gradscribe.runtime.arrays.size import in_tuple
 
 
 class Call:
@@ -35,7 +36,7 @@ class Call:
     def on(self, others: Mapping[int, Any]) -> list[Any]:
         """The values that the call gives of these, by the numbers of the operands. What depends on
         the types alone was not computed."""
-        found = list(_in_tuple(self.plainly(others)))
+        found = list(in_tuple(self.plainly(others)))
         values = self._with(others)
         if not any(type(each) is Traced for each in values):
             return found
@@ -101,8 +102,8 @@ def viewed(arrays: Mapping[int, Any], call: Call) -> Any:
     owns = {i: _current(array) for i, array in arrays.items()}
     given, results = call.plainly(owns), call.on(owns)
     apart = _apart(owns)
-    parts = _in_tuple(given)
-    found = parts if len(owns) == 1 else _in_tuple(call.plainly(apart))
+    parts = in_tuple(given)
+    found = parts if len(owns) == 1 else in_tuple(call.plainly(apart))
 
     def shown_part(number: int) -> Any:
         part = parts[number]
@@ -128,10 +129,6 @@ def read_only(array: Any) -> Any:
 
 def _current(array: Any) -> Any:
     return array._current() if type(array) is RecordedArray else present(array)
-
-
-def _in_tuple(given: Any) -> tuple[Any, ...]:
-    return tuple(given) if isinstance(given, (tuple, list)) else (given,)
 
 
 def _apart(values: Mapping[int, Any]) -> dict[int, Any]:

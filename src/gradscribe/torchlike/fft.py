@@ -12,6 +12,7 @@ import numpy as np
 
 from gradscribe.runtime.arrays import dtypes
 from gradscribe.runtime.arrays.rows import Table
+from gradscribe.runtime.arrays.size import in_tuple
 from gradscribe.runtime.operations.spellings import publish
 from gradscribe.runtime.tensors.creation import finished
 from gradscribe.runtime.tensors.promotion import floating
@@ -37,7 +38,7 @@ def _along_several(
 ) -> Tensor:
     given = floating(input)
     if len(given.shape) == 0 and (dim is not None or s is not None):
-        first = 0 if dim is None else _tuple(dim)[0]
+        first = 0 if dim is None else in_tuple(dim)[0]
         raise IndexError(f"Dimension specified as {first} but tensor has no dimensions")
     lengths, axes = _lengths(given, s, dim)
     for length in lengths or ():
@@ -54,16 +55,12 @@ def _lengths(input: Tensor, s: Any, dim: Any) -> tuple[Any, Any]:
     """The lengths along the axes, -1 standing for that of the input, and the axes."""
     rank = len(input.shape)
     if s is None:
-        return None, tuple(range(rank)) if dim is None else _tuple(dim)
-    given = _tuple(s)
-    axes = tuple(range(rank - len(given), rank)) if dim is None else _tuple(dim)
+        return None, tuple(range(rank)) if dim is None else in_tuple(dim)
+    given = in_tuple(s)
+    axes = tuple(range(rank - len(given), rank)) if dim is None else in_tuple(dim)
     if len(axes) != len(given):
         raise RuntimeError("When given, dim and shape arguments must have the same length")
     return tuple(input.shape[a] if n == -1 else n for n, a in zip(given, axes, strict=True)), axes
-
-
-def _tuple(given: Any) -> tuple[int, ...]:
-    return tuple(given) if isinstance(given, (tuple, list)) else (given,)
 
 
 @FFT.operation(shapes="(…, n) -> (…, n)", dtypes="complex")

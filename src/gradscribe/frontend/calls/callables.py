@@ -17,6 +17,7 @@ from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import iteration_prelude
 from gradscribe.frontend.state.handlers import Handler, ObjectsOf, enter, handles
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.structures import protocols
 from gradscribe.frontend.values.iterations import Range
 from gradscribe.frontend.values.values import (
     DictRef,
@@ -138,10 +139,7 @@ def _truth(lowering: Lowering, node: Any, a: FrontendValue, /) -> FrontendValue:
 
 @handles(operator.not_)
 def _negation(lowering: Lowering, node: Any, a: FrontendValue, /) -> FrontendValue:
-    found = lowering.truth(a)
-    if isinstance(found, bool):
-        return Static(not found)
-    return lowering.operate(node, operator.not_, found)
+    return protocols.negated(lowering, node, a)
 
 
 @handles(bool)

@@ -18,7 +18,6 @@ import numpy as np
 from gradscribe.frontend.calls import equality, item_equality
 from gradscribe.frontend.calls.truths import truth
 from gradscribe.frontend.containers import array_likes, dicts, run_time_sets, sets
-from gradscribe.frontend.joins.splitting import resolved
 from gradscribe.frontend.kinds import raised, tensors
 from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import at_once, given_twice, outside, sequences
@@ -26,6 +25,7 @@ from gradscribe.frontend.memory.iterators import taken
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import prelude
 from gradscribe.frontend.state import wording
+from gradscribe.frontend.state.flow import resolved
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes, instances, keyed, protocols
 from gradscribe.frontend.values import texts

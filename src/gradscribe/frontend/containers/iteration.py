@@ -11,13 +11,13 @@ from typing import Any
 import gast
 
 from gradscribe.frontend.containers import iteration_items, known_integers, lengths, run_time_sets
-from gradscribe.frontend.joins.splitting import resolved
 from gradscribe.frontend.kinds import presence
 from gradscribe.frontend.kinds.raised import as_python, make_iterator
 from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import at_once, iterators, outside
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import iteration_prelude as prelude
+from gradscribe.frontend.state.flow import resolved
 from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import class_attributes, instances, protocols

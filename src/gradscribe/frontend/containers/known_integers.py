@@ -12,11 +12,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gradscribe.frontend.containers import subscripts
-from gradscribe.frontend.joins.splitting import resolved
 from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import outside
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state import known_inputs
+from gradscribe.frontend.state.flow import resolved
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import protocols
 from gradscribe.frontend.values.iterations import Iteration

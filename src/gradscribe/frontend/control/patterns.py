@@ -20,11 +20,11 @@ from gradscribe.frontend.containers.subscripts import read_item
 from gradscribe.frontend.control import class_patterns
 from gradscribe.frontend.expressions.booleans import condition
 from gradscribe.frontend.joins.branches import branch, conditional
-from gradscribe.frontend.joins.splitting import resolved
 from gradscribe.frontend.kinds import static_values
 from gradscribe.frontend.memory import kept_variables, outside
 from gradscribe.frontend.memory.sequences import new_list
 from gradscribe.frontend.opaque import unknown
+from gradscribe.frontend.state.flow import resolved
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.instances import class_of, is_object
 from gradscribe.frontend.structures.standard_classes import class_in_python

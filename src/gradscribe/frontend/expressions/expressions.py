@@ -19,11 +19,12 @@ from gradscribe.frontend.expressions import comprehensions
 from gradscribe.frontend.expressions.attributes import method_or_attribute
 from gradscribe.frontend.expressions.booleans import boolean, condition
 from gradscribe.frontend.expressions.formatted import formatted
-from gradscribe.frontend.joins.splitting import choose, for_each_kind, resolved
+from gradscribe.frontend.joins.splitting import choose, for_each_kind
 from gradscribe.frontend.kinds import tensors
 from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import outside, scope
 from gradscribe.frontend.memory.sequences import new_list
+from gradscribe.frontend.state.flow import resolved
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.syntax.bindings import dotted
 from gradscribe.frontend.syntax.refusals import refused

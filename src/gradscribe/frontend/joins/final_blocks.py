@@ -6,15 +6,12 @@ when an exception passes, too.
 
 from __future__ import annotations
 
-import functools
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
 
-from gradscribe.frontend.joins.branches import branch
-from gradscribe.frontend.joins.exits import ended, pending_exits
+from gradscribe.frontend.joins.exits import ended, guarded, pending_exits
 from gradscribe.frontend.state.frame import EXITS, RAISED, RETURN_VALUE
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError
 from gradscribe.frontend.state.lowering import Lowering
@@ -169,18 +166,7 @@ def _leave_finally(
         what = "a `finally` that leaves would end an exception here"
         lowering.unsupported(node, what, "catch the exception with `except`")
     if pending:
-        flags = [names[name] for name in pending]
-        stays = functools.reduce(lambda a, b: lowering.operate(node, operator.and_, a, b), flags)
-
-        def stay() -> None:
-            lowering.frame.names.update({name: Static(True) for name in pending})
-            lowering.frame.names.update(left)
-
-        def leave() -> None:
-            if len(pending) == 1:
-                lowering.frame.names[pending[0]] = Static(False)
-
-        branch(lowering, lowering.value(stays), stay, leave)
+        guarded(lowering, pending, lambda: lowering.frame.names.update(left))
     elif not always:
         names.update(left)
     return always

@@ -43,16 +43,6 @@ _MOST = 500
 what comes after it."""
 
 
-def resolved(lowering: Lowering, item: FrontendValue) -> FrontendValue:
-    """A value that is of one kind: of an Either, the alternative that the path tells."""
-    while isinstance(item, Either):
-        known = lowering.assumed.get(lowering.numbering.of(item.flag))
-        if known is None:
-            raise SplitError(item.flag, lowering.builder.location)
-        item = item.first if known else item.second
-    return item
-
-
 @contextmanager
 def splitting(
     lowering: Lowering, nodes: Sequence[Any], lower: Lower, lowered: list[int]

@@ -24,15 +24,13 @@ import numpy as np
 
 from gradscribe.frontend.memory import kept_memory
 from gradscribe.frontend.memory.reach import is_read_only, storages
-from gradscribe.frontend.state.flow import may_be_undefined
+from gradscribe.frontend.state.flow import may_be_undefined, resolved
 from gradscribe.frontend.state.frame import Frame
-from gradscribe.frontend.state.interruptions import SplitError
 from gradscribe.frontend.state.knowledge import Shared
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.syntax.function_texts import rebound_names
 from gradscribe.frontend.syntax.shared_variables import Variables
 from gradscribe.frontend.values.values import (
-    Either,
     FrontendValue,
     InstanceRef,
     LocalFunction,
@@ -109,7 +107,7 @@ def _items(lowering: Lowering, frame: Frame) -> Iterator[tuple[str, FrontendValu
         if _may_be_undefined(lowering, item):
             item = Unbound("")
         if not _is_plain(item) and not _may_be_unbound(item):
-            yield name, _chosen(lowering, item)
+            yield name, resolved(lowering, item)
         elif not _may_be_unbound(item):
             yield name, item
         elif name in shared.pending:
@@ -129,16 +127,6 @@ def _may_be_undefined(lowering: Lowering, item: FrontendValue) -> bool:
 
 def _may_be_unbound(item: FrontendValue) -> bool:
     return any(isinstance(one, Unbound) for one in possibilities(item))
-
-
-def _chosen(lowering: Lowering, item: FrontendValue) -> FrontendValue:
-    """What a variable is bound to on this path (see `splitting`)."""
-    while isinstance(item, Either):
-        known = lowering.assumed.get(lowering.numbering.of(item.flag))
-        if known is None:
-            raise SplitError(item.flag, lowering.builder.location)
-        item = item.first if known else item.second
-    return item
 
 
 def bind(

@@ -14,12 +14,12 @@ import types
 from typing import Any
 
 from gradscribe.frontend.interface import AccessPath
-from gradscribe.frontend.joins.splitting import resolved
 from gradscribe.frontend.kinds.presence import catches, may_be_missing
 from gradscribe.frontend.kinds.static_values import object_of
 from gradscribe.frontend.memory import outside, scope
 from gradscribe.frontend.prelude import attribute_prelude
 from gradscribe.frontend.state import dependencies
+from gradscribe.frontend.state.flow import resolved
 from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import fields_of_c

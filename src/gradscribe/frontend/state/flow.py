@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradscribe.frontend.state.interruptions import SplitError
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.values.values import Either, FrontendValue
 from gradscribe.ir.core import IF, Operation, Value
 from gradscribe.ir.flow import sources
 from gradscribe.primitives.control import LENT, REREAD, UNDEF, WRITTEN
@@ -50,6 +52,16 @@ def flowing(lowering: Lowering, value: Value) -> Iterator[Value]:
     found = sources(definition, value)
     is_only = definition.primitive is IF and always_raises(definition.regions[1])
     yield from [*found][:1] if is_only else found
+
+
+def resolved(lowering: Lowering, item: FrontendValue) -> FrontendValue:
+    """A value that is of one kind: of an Either, the alternative that the path tells."""
+    while isinstance(item, Either):
+        known = lowering.assumed.get(lowering.numbering.of(item.flag))
+        if known is None:
+            raise SplitError(item.flag, lowering.builder.location)
+        item = item.first if known else item.second
+    return item
 
 
 def may_be_undefined(lowering: Lowering, value: Value) -> bool:

@@ -75,6 +75,7 @@ from gradscribe.primitives.control import (
     UNDEF,
 )
 from gradscribe.primitives.lists import OPERATIONS
+from gradscribe.primitives.typing import hashable
 
 _HANDING_ON = frozenset({CONSTANT, TUPLE, ITEM, LIST, APPEND, POP, GET, SET, STOP_GRADIENT})
 """Operations that compute nothing: under `no_grad`, what they hand on keeps its derivative."""
@@ -412,11 +413,7 @@ class Lowering(EntryMethods):
 
 def _path_key(step: Step) -> Any:
     primitive, arguments, _ = step
-    return (primitive, tuple((k, _hashable(v)) for k, v in arguments.items()))
-
-
-def _hashable(item: Any) -> Any:
-    return tuple(map(_hashable, item)) if isinstance(item, (tuple, list)) else item
+    return (primitive, tuple((k, hashable(v)) for k, v in arguments.items()))
 
 
 def _is_or_holds_none(type_: Type) -> bool:

@@ -95,7 +95,7 @@ def operate(
             return result
     if callee is operator.ne:
         same = operate(lowering, node, operator.eq, operands)
-        return None if same is None else _negated(lowering, node, same)
+        return None if same is None else negated(lowering, node, same)
     if all(isinstance(operand, Static) for operand in operands):
         return None
     if callee is operator.eq and _by_identity(first, second) and _by_identity(second, first):
@@ -166,7 +166,8 @@ def text(lowering: Lowering, node: Any, item: Static, callee: Any) -> FrontendVa
     return call(lowering, node, item, "__repr__")
 
 
-def _negated(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
+def negated(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
+    """`not item`."""
     known = lowering.truth(item)
     if isinstance(known, bool):
         return Static(not known)

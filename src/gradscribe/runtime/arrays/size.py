@@ -48,6 +48,11 @@ def sizes(arguments: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(map(operator.index, arguments))
 
 
+def in_tuple(given: Any) -> tuple[Any, ...]:
+    """Several given as a tuple or list, or one alone."""
+    return tuple(given) if isinstance(given, (tuple, list)) else (given,)
+
+
 def returned(name: str, fields: tuple[str, ...] = ("values", "indices")) -> Any:
     """The class of what a function returns: a tuple with names."""
     return type(name, (_tuple_class(name, fields),), {"__slots__": (), "__repr__": _text})

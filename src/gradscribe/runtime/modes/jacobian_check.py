@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradscribe.runtime.arrays import dtypes
-from gradscribe.runtime.arrays.size import Size
+from gradscribe.runtime.arrays.size import Size, in_tuple
 from gradscribe.runtime.modes import dual
 from gradscribe.runtime.modes.function import Function as CustomFunction
 from gradscribe.runtime.tensors.backward import grad
@@ -56,13 +56,9 @@ def is_checked(value: Any) -> bool:
     return isinstance(value, Tensor) and value.requires_grad
 
 
-def _listed(result: Any) -> Sequence[Any]:
-    return tuple(result) if isinstance(result, (tuple, list)) else (result,)
-
-
 def outputs_of(result: Any) -> tuple[Tensor, ...]:
     """The differentiable outputs."""
-    return tuple(i for i in _listed(result) if isinstance(i, Tensor) and i.requires_grad)
+    return tuple(i for i in in_tuple(result) if isinstance(i, Tensor) and i.requires_grad)
 
 
 @dataclass(frozen=True)
@@ -84,7 +80,7 @@ class Check:
     def run(self, backward: bool, forward: bool) -> None:
         """Compare all Jacobians."""
         self._check_inputs()
-        listed = _listed(self.func(*self.arguments))
+        listed = in_tuple(self.func(*self.arguments))
         places = [i for i, out in enumerate(listed) if out.requires_grad]
         outputs = [listed[place] for place in places]
         if not outputs:
@@ -250,7 +246,7 @@ class Check:
                 tangent = next(rest) if is_checked(value) else None
                 plain = value.detach() if isinstance(value, Tensor) else value
                 moved.append(plain if tangent is None else dual.make_dual(plain, tangent))
-            listed = _listed(self.func(*moved))
+            listed = in_tuple(self.func(*moved))
             return [
                 (out, dual.unpack_dual(out).tangent if _is_floating(out) else None)
                 for out in listed
@@ -317,7 +313,7 @@ class Check:
         sides = []
         for sign in (1, -1):
             value.array[...] = present + sign * self.eps * direction
-            sides.append(np.array(_listed(self.func(*self.arguments))[place].array))
+            sides.append(np.array(in_tuple(self.func(*self.arguments))[place].array))
         value.array[...] = present
         where = "" if self.fast else f"on index {tuple(map(int, np.argwhere(direction)[0]))} "
         for kind in ("shape", "dtype"):

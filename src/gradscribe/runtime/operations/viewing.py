@@ -12,7 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from gradscribe.runtime.arrays import composites, dtypes
 from gradscribe.runtime.arrays.explaining import common_shape, without_matrix
 from gradscribe.runtime.arrays.rows import BOTH, FUNCTION, IN_PLACE, METHOD, OUT, operation
-from gradscribe.runtime.arrays.size import sizes
+from gradscribe.runtime.arrays.size import in_tuple, sizes
 from gradscribe.runtime.operations import indexing, shaping
 from gradscribe.runtime.operations.adaptors import enter_row
 from gradscribe.runtime.operations.eager import Operation, apply
@@ -185,16 +185,16 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
 
 def order_moved(source: Any, destination: Any, rank: int) -> tuple[int, ...]:
     """The order of the axes after some have been moved."""
-    taken = [axis_of(dim, rank) for dim in _several(source)]
-    given = [axis_of(dim, rank) for dim in _several(destination)]
+    taken = [axis_of(dim, rank) for dim in in_tuple(source)]
+    given = [axis_of(dim, rank) for dim in in_tuple(destination)]
     for name, dims, axes in (("source", source, taken), ("destination", destination, given)):
         if len({*axes}) != len(axes):
-            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(_several(dims))})")
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(in_tuple(dims))})")
     if len(taken) != len(given):
         raise RuntimeError(
             "movedim: Invalid source or destination dims: source ("
-            f"{list(_several(source))} dims) should contain the same number of dims as destination "
-            f"({list(_several(destination))} dims)"
+            f"{list(in_tuple(source))} dims) should contain the same number of dims as destination "
+            f"({list(in_tuple(destination))} dims)"
         )
     if not rank:
         return ()
@@ -202,10 +202,6 @@ def order_moved(source: Any, destination: Any, rank: int) -> tuple[int, ...]:
     for place, dim in sorted(zip(given, taken, strict=True)):
         order.insert(place, dim)
     return tuple(order)
-
-
-def _several(dims: Any) -> tuple[int, ...]:
-    return tuple(dims) if isinstance(dims, (tuple, list)) else (dims,)
 
 
 @operation(BOTH, shapes="(…, n, m) -> (…, m, n)")

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gradscribe.ir.core import CALL, IF, Block, Callee, Function, Operation, Value
+from gradscribe.ir.core import IF, Block, Function, Operation, Value
 from gradscribe.primitives.control import CONSTANT, ENTER, EXIT, ITEM, REREAD, UNDEF
 from gradscribe.primitives.raising import is_attempt
+from gradscribe.transforms.passes.simplify.dce import calls_effect
 
 _CONTEXTS = frozenset({ENTER, EXIT})
 _STAYING = frozenset({CONSTANT, UNDEF, ITEM, REREAD})
@@ -103,16 +104,9 @@ def is_ordered(operation: Operation) -> bool:
 
 def has_effect(operation: Operation) -> bool:
     """Whether an operation does more than give results, or handles what does not give any."""
-    if operation.primitive.effect or _calls_effect(operation) or is_attempt(operation):
+    if operation.primitive.effect or calls_effect(operation) or is_attempt(operation):
         return True
     return any(map(has_effect, (o for region in operation.regions for o in region.operations)))
-
-
-def _calls_effect(operation: Operation) -> bool:
-    if operation.primitive is not CALL:
-        return False
-    callee = operation.attributes["function"]
-    return not isinstance(callee, Callee) or callee.effect
 
 
 def _with_first(operation: Operation, side: int, first: Operation) -> Operation:

@@ -92,7 +92,7 @@ class _Liveness:
                     self._taken_down.append(taken_down(operation))
                 elif operation.primitive is EXIT and self._taken_down:
                     self._taken_down.pop()
-                if operation.primitive.effect or _calls_effect(operation) or self._lasts(operation):
+                if operation.primitive.effect or calls_effect(operation) or self._lasts(operation):
                     effects.append(operation)
         self._taken_down = outer
 
@@ -304,7 +304,8 @@ def _is_empty_context(operations: Sequence[Operation]) -> bool:
     return last is not None and last.primitive is ENTER and last.callee in RESUMED
 
 
-def _calls_effect(operation: Operation) -> bool:
+def calls_effect(operation: Operation) -> bool:
+    """Whether an operation calls a function that does more than give results."""
     if operation.primitive is not CALL:
         return False
     callee = operation.attributes["function"]

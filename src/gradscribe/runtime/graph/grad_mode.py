@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Generator
 from contextvars import ContextVar, Token
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -128,32 +128,32 @@ def _decorate_generator(
     return decorated
 
 
-class no_grad(GradMode):
+class _FixedMode(GradMode):
+    """A mode that the class names; as a decorator with or without parentheses."""
+
+    _is_on: ClassVar[bool]
+
+    def __new__(cls, function: Any = None) -> Any:
+        instance = super().__new__(cls)
+        if function is None:
+            return instance
+        instance.__init__()  # type: ignore[misc]
+        return instance(function)
+
+    def __init__(self) -> None:
+        super().__init__(self._is_on)
+
+
+class no_grad(_FixedMode):
     """Operations inside are not recorded. Also a decorator, with or without parentheses."""
 
-    def __new__(cls, function: Any = None) -> Any:
-        instance = super().__new__(cls)
-        if function is None:
-            return instance
-        instance.__init__()  # type: ignore[misc]
-        return instance(function)
-
-    def __init__(self) -> None:
-        super().__init__(False)
+    _is_on = False
 
 
-class enable_grad(GradMode):
+class enable_grad(_FixedMode):
     """Operations inside are recorded, also within `no_grad`. Also a decorator."""
 
-    def __new__(cls, function: Any = None) -> Any:
-        instance = super().__new__(cls)
-        if function is None:
-            return instance
-        instance.__init__()  # type: ignore[misc]
-        return instance(function)
-
-    def __init__(self) -> None:
-        super().__init__(True)
+    _is_on = True
 
 
 class set_grad_enabled(GradMode):

@@ -30,7 +30,7 @@ from gradscribe.api.transform_calls import (
     is_gradient,
     nothing_to_differentiate,
     of_function,
-    static_value,
+    static_options,
 )
 from gradscribe.compiler import surroundings
 from gradscribe.compiler.stages import Stages, also_returning, flat, only_results, tangent_only
@@ -94,9 +94,7 @@ def make(mode: Mode) -> handlers.Handler:
     @compiled_with_the_rest
     def handler(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
         names = ("function", "argnums", "mode", "holomorphic")
-        given = {**dict(zip(names, arguments, strict=False)), **keywords}
-        function = given.pop("function")
-        static = {name: static_value(lowering, node, item) for name, item in given.items()}
+        function, static = static_options(lowering, node, names, arguments, keywords)
         return of_function(Derivative(**{"mode": mode, **static}), function)
 
     return handler

@@ -129,9 +129,7 @@ def _grad(with_value: bool) -> handlers.Handler:
     @compiled_with_the_rest
     def handler(lowering: Lowering, node: Any, /, *arguments: Any, **keywords: Any) -> Any:
         names = ("function", "argnums", "has_aux")
-        given = {**dict(zip(names, arguments, strict=False)), **keywords}
-        function = given.pop("function")
-        static = {name: static_value(lowering, node, item) for name, item in given.items()}
+        function, static = static_options(lowering, node, names, arguments, keywords)
         return of_function(Derivative(with_value=with_value, **static), function)
 
     return handler
@@ -152,9 +150,19 @@ def is_gradient(function: Any) -> bool:
     )
 
 
-def static_value(lowering: Lowering, node: Any, item: Any) -> Any:
+def static_options(
+    lowering: Lowering, node: Any, names: tuple[str, ...], arguments: Any, keywords: Any
+) -> tuple[Any, dict[str, Any]]:
+    """The function that a derivative is made of, and the options of that, which must be known.
+    names: those of the positional arguments."""
+    given = {**dict(zip(names, arguments, strict=False)), **keywords}
+    function = given.pop("function")
+    return function, {name: _static_value(lowering, node, item) for name, item in given.items()}
+
+
+def _static_value(lowering: Lowering, node: Any, item: Any) -> Any:
     if isinstance(item, TupleOf):
-        return tuple(static_value(lowering, node, i) for i in item.items)
+        return tuple(_static_value(lowering, node, i) for i in item.items)
     if isinstance(item, Static):
         return item.value
     return known_integers.static_integer(lowering, node, item)

@@ -10,7 +10,7 @@ from gradscribe.runtime.tensors.promotion import alike
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.torchlike.nn.formulas import convolution as formulas
 from gradscribe.torchlike.nn.functional.rows import Function, Space, for_spaces
-from gradscribe.torchlike.nn.functional.windows import deep, triple
+from gradscribe.torchlike.nn.functional.windows import deep, like, triple
 
 _STATIC = ("stride", "before", "after", "dilation", "groups", "sizes")
 _CONVOLUTION = Operation("Convolution", formulas.convolution, _STATIC)
@@ -112,10 +112,8 @@ def _convolved(
             "size can't be greater than actual input size"
         )
     counts = tuple((n - r) // s + 1 for n, r, s in zip(whole, reach, steps, strict=True))
-    operands = alike((batch, weight) if bias is None else (batch, weight, bias))
     static = (steps, before, after, spread, groups, (kernel, counts))
-    result = apply(_CONVOLUTION, operands, static)
-    return result if len(input.shape) == rank + 2 else shaping.squeeze(result, 0)
+    return like(_applied(_CONVOLUTION, batch, weight, bias, static), input, rank)
 
 
 def _transposed(
@@ -144,10 +142,15 @@ def _transposed(
     )
     before = tuple(-m for m in margin)
     after = tuple(e - m for e, m in zip(more, margin, strict=True))
-    operands = alike((batch, weight) if bias is None else (batch, weight, bias))
     static = (steps, before, after, spread, groups, (kernel, counts, size))
-    result = apply(_TRANSPOSED, operands, static)
-    return result if len(input.shape) == rank + 2 else shaping.squeeze(result, 0)
+    return like(_applied(_TRANSPOSED, batch, weight, bias, static), input, rank)
+
+
+def _applied(
+    operation: Operation, batch: Tensor, weight: Tensor, bias: Tensor | None, static: Any
+) -> Tensor:
+    operands = alike((batch, weight) if bias is None else (batch, weight, bias))
+    return apply(operation, operands, static)
 
 
 @for_spaces("conv{rank}d", "(n?, c, {space}), (o, c / groups, *kernel), (o)? -> (n?, o, {made})")

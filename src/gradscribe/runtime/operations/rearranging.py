@@ -45,7 +45,7 @@ def _regroup(
     name: str, input: Tensor, parts: tuple[int, ...], order: tuple[int, ...], shape: Any
 ) -> Tensor:
     """The last axes taken apart, put in another order, and together in another shape."""
-    batch = input.array.shape[: input.array.ndim - 3]
+    batch = tuple(input.shape[:-3])
     first = len(batch)
     moved = (*range(first), *(first + axis for axis in order))
     return apply(_REGROUPED[name], (input,), ((*batch, *parts), moved, (*batch, *shape)))
@@ -53,11 +53,16 @@ def _regroup(
 
 @operation(FUNCTION, shapes="(n, c, …) -> (n, c, …)")
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """The channels (the second axis) of all groups in turn."""
-    whole = input.array.shape
+    """The channels in turn: the first of each of so many groups, the second of each, and so on.
+    RuntimeError where they are no multiple of groups."""
+    whole = tuple(input.shape)
     if len(whole) < 3:
         raise RuntimeError(
             f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(whole)}"
+        )
+    if groups <= 0:
+        raise RuntimeError(
+            f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
         )
     if whole[1] % groups:
         raise RuntimeError(
@@ -69,16 +74,19 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     return apply(_REGROUPED["ChannelShuffle"], (input,), (parts, order, whole))
 
 
-@operation(FUNCTION, shapes="(…, c r², n, m) -> (…, c, n r, m r)")
+@operation(FUNCTION, shapes="(…, c r², n, m) -> (…, c, n r, m r), r being upscale_factor")
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """Channels as the pixels of larger images."""
+    """result[c, r * i + a, r * j + b] = input[r² * c + r * a + b, i, j], r being upscale_factor.
+    RuntimeError where channels are no multiple of r², or r is not above 0."""
     r = upscale_factor
-    if input.array.ndim < 3:
+    if len(input.shape) < 3:
         raise RuntimeError(
             "pixel_shuffle expects input to have at least 3 dimensions, but got input with "
-            f"{input.array.ndim} dimension(s)"
+            f"{len(input.shape)} dimension(s)"
         )
-    channels, rows, columns = input.array.shape[-3:]
+    if r <= 0:
+        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {r}")
+    channels, rows, columns = input.shape[-3:]
     if channels % r**2:
         raise RuntimeError(
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of"
@@ -89,16 +97,18 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     return _regroup("PixelShuffle", input, parts, (0, 3, 1, 4, 2), shape)
 
 
-@operation(FUNCTION, shapes="(…, c, n r, m r) -> (…, c r², n, m)")
+@operation(FUNCTION, shapes="(…, c, n r, m r) -> (…, c r², n, m), r being downscale_factor")
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """The pixels of squares as the channels of smaller images."""
+    """The inverse of `pixel_shuffle`. RuntimeError where lengths are no multiple of r."""
     r = downscale_factor
-    if input.array.ndim < 3:
+    if len(input.shape) < 3:
         raise RuntimeError(
             "pixel_unshuffle expects input to have at least 3 dimensions, but got input with "
-            f"{input.array.ndim} dimension(s)"
+            f"{len(input.shape)} dimension(s)"
         )
-    channels, rows, columns = input.array.shape[-3:]
+    if r <= 0:
+        raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {r}")
+    channels, rows, columns = input.shape[-3:]
     for name, length in (("height", rows), ("width", columns)):
         if length % r:
             raise RuntimeError(

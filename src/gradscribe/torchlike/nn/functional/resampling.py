@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gradscribe.runtime.operations import shaping
+from gradscribe.runtime.arrays.rows import FUNCTION
+from gradscribe.runtime.operations import rearranging
 from gradscribe.runtime.operations.eager import Operation, apply
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 from gradscribe.torchlike.nn.formulas import resampling as formulas
@@ -16,6 +17,10 @@ _RESAMPLED = Operation("Upsample", formulas.resampled)
 _PICKED = Operation("UpsampleNearest", formulas.picked)
 _RANKS = {"linear": 1, "bilinear": 2, "trilinear": 3, "bicubic": 2}
 _RESIZED = "(n, c, *space) -> (n, c, *size)"
+
+FUNCTIONAL.also("channel_shuffle", rearranging.channel_shuffle, FUNCTION)
+FUNCTIONAL.also("pixel_shuffle", rearranging.pixel_shuffle, FUNCTION)
+FUNCTIONAL.also("pixel_unshuffle", rearranging.pixel_unshuffle, FUNCTION)
 
 
 @FUNCTIONAL.operation(shapes=_RESIZED)
@@ -125,79 +130,3 @@ def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """`interpolate`, mode "bilinear", align_corners=True."""
     return interpolate(input, size, scale_factor, "bilinear", True)
-
-
-@FUNCTIONAL.operation(shapes="(…, c * r², h, w) -> (…, c, h * r, w * r), r being upscale_factor")
-def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """result[c, r * i + a, r * j + b] = input[r² * c + r * a + b, i, j], r being upscale_factor.
-    RuntimeError where channels are no multiple of r², or r is not above 0."""
-    factor = upscale_factor
-    if len(input.shape) < 3:
-        raise RuntimeError(
-            "pixel_shuffle expects input to have at least 3 dimensions, but got input with "
-            f"{len(input.shape)} dimension(s)"
-        )
-    if factor <= 0:
-        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {factor}")
-    *free, channels, height, width = input.shape
-    if channels % factor**2:
-        raise RuntimeError(
-            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
-            f"of upscale_factor, but input.size(-3)={channels} is not divisible by {factor**2}"
-        )
-    parts = shaping.reshape(input, (*free, channels // factor**2, factor, factor, height, width))
-    n = len(free)
-    order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
-    shape = (*free, channels // factor**2, height * factor, width * factor)
-    return shaping.reshape(shaping.permute(parts, order), shape)
-
-
-@FUNCTIONAL.operation(shapes="(…, c, h * r, w * r) -> (…, c * r², h, w), r being downscale_factor")
-def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """The inverse of `pixel_shuffle`. RuntimeError where lengths are no multiple of r."""
-    factor = downscale_factor
-    if len(input.shape) < 3:
-        raise RuntimeError(
-            "pixel_unshuffle expects input to have at least 3 dimensions, but got input with "
-            f"{len(input.shape)} dimension(s)"
-        )
-    if factor <= 0:
-        raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {factor}")
-    *free, channels, height, width = input.shape
-    if height % factor or width % factor:
-        name, length = ("height", height) if height % factor else ("width", width)
-        place = -2 if height % factor else -1
-        raise RuntimeError(
-            f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
-            f"input.size({place})={length} is not divisible by {factor}"
-        )
-    parts = shaping.reshape(
-        input, (*free, channels, height // factor, factor, width // factor, factor)
-    )
-    n = len(free)
-    order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
-    shape = (*free, channels * factor**2, height // factor, width // factor)
-    return shaping.reshape(shaping.permute(parts, order), shape)
-
-
-@FUNCTIONAL.operation(shapes="(n, c, …) -> (n, c, …)")
-def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """The channels in turn: the first of each of so many groups, the second of each, and so on.
-    RuntimeError where they are no multiple of groups."""
-    if len(input.shape) < 3:
-        raise RuntimeError(
-            "channel_shuffle expects input with > 2 dims, but got input with sizes "
-            f"{list(input.shape)}"
-        )
-    batch, channels, *space = input.shape
-    if groups <= 0:
-        raise RuntimeError(
-            f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
-        )
-    if channels % groups:
-        raise RuntimeError(
-            f"Number of channels must be divisible by groups. Got {channels} channels and "
-            f"{groups} groups."
-        )
-    parts = shaping.reshape(input, (batch, groups, channels // groups, *space))
-    return shaping.reshape(shaping.transpose(parts, 1, 2), (batch, channels, *space))

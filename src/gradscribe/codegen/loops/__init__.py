@@ -9,6 +9,7 @@
     checked.py     Python's mathematics, which raises where Python's does
     cache.py       compiled code of other processes: which it is, and whether it can be run here
     cache_files.py its files, in the user's cache folder
+    vectorized/    elementwise mathematics, as code that LLVM vectorizes
     native.py      compiled when it is first called; NumPy's tier where it cannot, or must not, run
 
 The text is that of the NumPy tier but for what Numba has not (`reversed`, dicts of records). It

@@ -27,6 +27,7 @@ from gradscribe.primitives.indexing import GETITEM, LENGTH, STORE
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.kernels.elements import Elements
 from gradscribe.transforms.kernels.errors import NotLoopsError
+from gradscribe.transforms.kernels.fusion import fused
 from gradscribe.transforms.kernels.indices import (
     Arithmetic,
     index_of_base,
@@ -52,7 +53,7 @@ def in_loops(function: Function) -> Function:
     Raises a NotLoopsError where one cannot be a loop."""
     if not any(_is_of_arrays(operation) for operation in walk(function.body)):
         return function
-    return _Lowering(function).function()
+    return fused(_Lowering(function).function())
 
 
 def _is_of_arrays(operation: Operation) -> bool:
@@ -203,27 +204,19 @@ class _Lowering:
     def _reads_elsewhere(self, value: Value, target: Value, part: Value) -> bool:
         """Whether a value that is not stored reads elements of the memory that it is stored to,
         others than those that are stored: each may be stored before another is computed of it."""
-        root, pending = self._roots.root(target), [value]
+        root, pending = self._roots.root(target), [(value, True)]
         stored = self._virtual.get(part)
-        is_direct = stored is not None and stored.operands[0] is target
         while pending:
-            operation = self._virtual[pending.pop()]
-            is_same = (
-                is_direct
-                and stored is not None
-                and operation.primitive is GETITEM is stored.primitive
-                and operation.operands[0] not in self._virtual
-                and len(operation.operands) == 1
-                and operation.attributes["index"] == stored.attributes["index"]
-                and operation.results[0].type is value.type
-            )
+            read, is_direct = pending.pop()
+            operation = self._virtual[read]
+            is_direct = is_direct and read.type is value.type
             for operand in operation.operands:
-                if not isinstance(operand.type, Array) or is_same:
-                    continue
                 if operand in self._virtual:
-                    pending.append(operand)
-                elif self._roots.root(operand) is root:
-                    return True
+                    pending.append((operand, is_direct and operation.primitive not in VIEWS))
+                elif isinstance(operand.type, Array) and self._roots.root(operand) is root:
+                    is_same = is_direct and operand is target
+                    if not is_same or not _is_same_part(operation, stored, target, part):
+                        return True
         return False
 
     def _number(self, value: Value) -> Value:
@@ -254,6 +247,19 @@ class _Lowering:
             return self._nests.put(STORE, current, element, index, value.name)
 
         return self._nests.over(value, new, put)
+
+
+def _is_same_part(read: Operation, stored: Operation | None, target: Value, part: Value) -> bool:
+    """Whether an operation reads of an array, at each place, the element that is stored there."""
+    if part is target:
+        return read.primitive not in VIEWS
+    return (
+        stored is not None
+        and stored.operands[0] is target
+        and read.primitive is GETITEM is stored.primitive
+        and len(read.operands) == 1
+        and read.attributes["index"] == stored.attributes["index"]
+    )
 
 
 def _types_in(attributes: Any, operands: Sequence[Value]) -> Any:

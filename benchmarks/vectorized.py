@@ -17,7 +17,7 @@ import numba
 import numpy as np
 
 from benchmarks.timing import interleaved
-from gradscribe.codegen.loops.vectorized import vectorized, vectorized_near
+from gradscribe.codegen.loops.vectorized import vectorized
 
 SIZES = (10_000, 1_000_000)
 OF_TANH = "d * (1 - tanh(x) ** 2)"
@@ -60,11 +60,10 @@ def numpy_of(ufunc: np.ufunc) -> Any:
 def rows() -> dict[str, tuple[Any, Any, Any]]:
     """For each row, the loops and NumPy's function."""
     found = {}
-    for prefix, functions in (("", vectorized()), ("near ", vectorized_near())):
-        for ufunc, function in functions.items():
-            scalar = math.erf if ufunc.__name__ == "erf" else ufunc
-            loops = (loop_of(f, ufunc.nin) for f in (function, scalar))
-            found[prefix + ufunc.__name__] = (*loops, numpy_of(ufunc))
+    for ufunc, function in vectorized().items():
+        scalar = math.erf if ufunc.__name__ == "erf" else ufunc
+        loops = (loop_of(f, ufunc.nin) for f in (function, scalar))
+        found[ufunc.__name__] = (*loops, numpy_of(ufunc))
     tanhs = (derivative_loop(tanh) for tanh in (vectorized()[np.tanh], np.tanh))
     found[OF_TANH] = (*tanhs, derivative_numpy)
     return found

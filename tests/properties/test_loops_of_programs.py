@@ -17,7 +17,8 @@ from gradscribe import codegen
 from gradscribe.codegen.load import execute
 from gradscribe.codegen.loops import refusal
 from gradscribe.codegen.loops.emit import render_loops
-from gradscribe.codegen.loops.rewriting import FOREVER, POWER
+from gradscribe.codegen.loops.rewriting import FLOAT_POWER, FOREVER, POWER
+from gradscribe.codegen.loops.simd import SIMD
 from gradscribe.errors import GradscribeError
 from gradscribe.ir.core import callees
 from gradscribe.ir.verifier import verify
@@ -64,7 +65,8 @@ def test_generated_programs_are_the_same_as_loops(kind, data):
 def loops_as_python(function):
     """The text that native code is compiled from, as Python runs it."""
     rendered = render_loops(function)
-    bindings = {**rendered.bindings, POWER: operator.pow, FOREVER: True}
+    bindings = {**rendered.bindings, POWER: operator.pow, FLOAT_POWER: np.float_power}
+    bindings |= {FOREVER: True, SIMD: np}
     return execute(rendered.text, "<loops>", bindings)[function.name]
 
 

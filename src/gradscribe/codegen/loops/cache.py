@@ -18,6 +18,7 @@ import hashlib
 import importlib
 import inspect
 import math
+import pathlib
 import pickle
 import sys
 import warnings
@@ -27,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.codegen.loops import cache_files, checked
+from gradscribe.codegen.loops import cache_files, checked, vectorized
 from gradscribe.version import __version__
 
 MODULE = __name__
@@ -166,7 +167,13 @@ def _versions() -> tuple[str, ...]:
     libraries = (importlib.import_module(name) for name in ("numba", "llvmlite", "numpy"))
     versions = [library.__version__ for library in libraries]
     python = f"{sys.version} {sys.flags.optimize}"
-    return (__version__, *versions, python, inspect.getsource(checked))
+    return (__version__, *versions, python, inspect.getsource(checked), *_vectorized())
+
+
+def _vectorized() -> Iterator[str]:
+    """The source of the vectorized mathematics."""
+    folder = pathlib.Path(vectorized.__file__).parent
+    return (path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py")))
 
 
 _SETTINGS = (

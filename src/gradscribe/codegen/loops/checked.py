@@ -13,6 +13,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from gradscribe.codegen.loops.checks import MATHEMATICS
 
 _OF_TWO = (math.atan2, math.hypot, math.copysign)
@@ -59,6 +61,18 @@ def _named(checked: Any, function: Callable[..., float]) -> Any:
     """The same with a name of its own: Numba finds the code of functions by their names."""
     checked.__qualname__ = f"checked_{function.__name__}"
     return checked
+
+
+@functools.cache
+def float_power() -> Any:
+    """`np.float_power(x, y)`, which raises nothing."""
+    numba: Any = importlib.import_module("numba")
+
+    @numba.njit(error_model="numpy")
+    def float_power(x, y):  # type: ignore[no-untyped-def]
+        return np.power(float(x), float(y))
+
+    return float_power
 
 
 @functools.cache

@@ -107,7 +107,7 @@ _UFUNCS = (
     *(np.floor, np.ceil, np.less, np.less_equal, np.greater, np.greater_equal, np.equal),
     *(np.not_equal, np.isnan, np.isfinite, np.isinf, np.copysign),
 )
-_POWERS = (operator.pow, operator.ipow, np.power, math.pow)
+_POWERS = (operator.pow, operator.ipow, np.power, np.float_power, math.pow)
 _OF_NUMBERS = frozenset(
     (*_COMPARISONS, *_ARITHMETIC, *_WHOLE, *_LOGIC, *MATHEMATICS, *_UFUNCS, *_POWERS, abs, min, max)
 )

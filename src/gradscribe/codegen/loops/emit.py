@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from gradscribe.codegen.emit import Rendered, emitters_of
 from gradscribe.codegen.loops.rewriting import in_subset
+from gradscribe.codegen.loops.simd import with_simd
 from gradscribe.codegen.loops.slabs import in_slabs
 from gradscribe.codegen.namespace import Namespace
 from gradscribe.codegen.writer import Writer
@@ -24,5 +25,6 @@ def render_loops(function: Function) -> Rendered:
     (emitter,) = emitters_of(function, (), (), namespace)
     definition, statements = in_subset(emitter.definition), emitter.statements
     definition = in_slabs(definition, emitter.records, emitter.scope.numpy)
+    definition = with_simd(definition, emitter.scope.numpy)
     writer = Writer(definition, statements.comments, statements.blank_before)
     return Rendered(writer.text, namespace.bindings)

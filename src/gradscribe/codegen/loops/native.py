@@ -13,12 +13,13 @@ import numpy as np
 
 from gradscribe.codegen.load import execute
 from gradscribe.codegen.loops.cache import MODULE, compiled
-from gradscribe.codegen.loops.checked import mathematics, power
+from gradscribe.codegen.loops.checked import float_power, mathematics, power
 from gradscribe.codegen.loops.checks import Refusal, refusal
 from gradscribe.codegen.loops.classes import Classes, classes_of_results
 from gradscribe.codegen.loops.emit import render_loops
 from gradscribe.codegen.loops.integers import OF_ARGUMENTS
-from gradscribe.codegen.loops.rewriting import FOREVER, POWER
+from gradscribe.codegen.loops.rewriting import FLOAT_POWER, FOREVER, POWER
+from gradscribe.codegen.loops.simd import SIMD, simd
 from gradscribe.errors import MissingLibraryError, UnsupportedError
 from gradscribe.ir.core import Function, Value
 from gradscribe.ir.trees import Node, Tree
@@ -64,7 +65,8 @@ class Native:
     def _compiled(self) -> Callable[..., Any]:
         rendered = render_loops(self._function)
         bindings = {name: _native(value) for name, value in rendered.bindings.items()}
-        bindings |= {POWER: power(), FOREVER: True, "__name__": MODULE}
+        bindings |= {POWER: power(), FLOAT_POWER: float_power(), FOREVER: True, SIMD: simd()}
+        bindings["__name__"] = MODULE
         filename = f"<gradscribe loops: {self._function.name}>"
         loaded = execute(rendered.text, filename, bindings)[self._function.name]
         return compiled(loaded, rendered.text, rendered.bindings, _OPTIONS)

@@ -18,6 +18,9 @@ from typing import Any, TypeGuard
 POWER = "power"
 """The name of the checked `x ** y`."""
 
+FLOAT_POWER = "float_power"
+"""The name of `np.float_power`, which Numba has not."""
+
 FOREVER = "forever"
 """The name of what is always true."""
 
@@ -34,8 +37,10 @@ class _Rewriter(ast.NodeTransformer):
         self._function = function
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        """`x.tolist()`, of a vector, is `list(x)`."""
+        """`x.tolist()`, of a vector, is `list(x)`; `np.float_power` has a name of its own."""
         self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "float_power":
+            node.func = ast.Name(FLOAT_POWER, ast.Load())
         if isinstance(node.func, ast.Attribute) and node.func.attr == "tolist":
             return ast.Call(ast.Name("list", ast.Load()), [node.func.value], [])
         return node

@@ -66,7 +66,7 @@ class Elements:
         known = getattr(y.type, "value", None)
         if known is not None and known.known == 2 and getattr(x.type, "dtype", "") == "float64":
             return self._numbers.apply(np.square, x)
-        return self._numbers.apply(np.power, x, y)
+        return self._numbers.apply(np.float_power, x, y)
 
     def base_of(self, x: Value) -> Value:
         """The stored array that a view is of."""

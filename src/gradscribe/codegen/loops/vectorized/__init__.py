@@ -47,9 +47,8 @@ from gradscribe.codegen.loops.vectorized import (
     trigonometric,
 )
 from gradscribe.codegen.loops.vectorized.compiling import compiled, of_numbers
-from gradscribe.codegen.loops.vectorized.reduction import NEAR
 
-__all__ = ["NEAR", "vectorized", "vectorized_near"]
+__all__ = ["vectorized"]
 
 _MODULES = (
     operations,
@@ -76,11 +75,6 @@ _FUNCTIONS: dict[np.ufunc, Callable[..., Any]] = {
     np.arctan: arctangents.arctan,
     np.arctan2: arctangents.arctan2,
 }
-_NEAR: dict[np.ufunc, Callable[..., Any]] = {
-    np.sin: trigonometric.sin_near,
-    np.cos: trigonometric.cos_near,
-    np.tan: trigonometric.tan_near,
-}
 
 
 @functools.cache
@@ -95,16 +89,6 @@ def vectorized() -> dict[np.ufunc, Any]:
     if importlib.util.find_spec("scipy") is not None:
         functions[importlib.import_module("scipy.special").erf] = error_functions.erf
     return _of_numbers(functions)
-
-
-@functools.cache
-def vectorized_near() -> dict[np.ufunc, Any]:
-    """sin, cos and tan for |x| <= NEAR, infinities and NaN.
-
-    These take less than half the time of those of `vectorized`, which reduce angles of any size.
-    Beyond NEAR they are wrong: the caller checks that no argument of the loop is.
-    """
-    return _of_numbers(_NEAR)
 
 
 def _of_numbers(functions: Mapping[np.ufunc, Callable[..., Any]]) -> dict[np.ufunc, Any]:

@@ -2,8 +2,7 @@
 
 `reduced` takes any x: x is m 2**e with an integer m < 2**53, so multiples of 4 in 2**e (2 / pi) do
 not change n modulo 4 (Payne and Hanek, 1983). What they leave is in a table for each e, as the sum
-of four doubles. `reduced_near` takes half the time, or less: it subtracts n pi / 2 in four parts
-(Cody and Waite, 1980), of which three have 33 bits.
+of four doubles.
 """
 
 from __future__ import annotations
@@ -22,15 +21,9 @@ from gradscribe.codegen.loops.vectorized.operations import (
     sum_with_error,
 )
 
-NEAR = 2.0**20  # the largest angle of `reduced_near`
 TINY = 2.0**-28  # rows of the table for angles that are much smaller are zeros
 
-INVERSE_HALF_PI = 0.6366197723675814
 HALF_PI, HALF_PI_LOW = 1.5707963267948966, 6.123233995736766e-17
-HALF_PI_1 = float.fromhex("0x1.921fb54400000p+0")
-HALF_PI_2 = float.fromhex("0x1.0b4611a600000p-34")
-HALF_PI_3 = float.fromhex("0x1.3198a2e000000p-69")
-HALF_PI_4 = float.fromhex("0x1.b839a252049c1p-104")
 
 _PRECISION = 1500
 _FIRST, _LAST = 973, 2047  # biased exponents: of 2.0**-50, and of infinity and NaN
@@ -107,16 +100,3 @@ def quarters(m: Any, row: Any) -> Any:
     low += low_lost + lower_lost + lost + rest_3
     high, low = sorted_sum_with_error(high, low)
     return n, high, low
-
-
-def reduced_near(a: Any) -> Any:
-    """n, r and the error of r, for 0 <= a <= NEAR.
-
-    A difference is exact where it is of a small number and a larger one: both are multiples of
-    the last bit of one, 2**-53 of the other or more.
-    """
-    n = rounded(a * INVERSE_HALF_PI)
-    x, x_lost = sorted_sum_with_error(a - n * HALF_PI_1, -n * HALF_PI_2)
-    y, y_lost = sorted_sum_with_error(x, -n * HALF_PI_3)
-    r, error = sorted_sum_with_error(y, (x_lost + y_lost) - n * HALF_PI_4)
-    return n, r, error

@@ -15,7 +15,7 @@ from gradscribe.codegen.loops.vectorized.operations import (
     quotient,
     select,
 )
-from gradscribe.codegen.loops.vectorized.reduction import TINY, reduced, reduced_near
+from gradscribe.codegen.loops.vectorized.reduction import TINY, reduced
 
 # (sin(r) - r) / r**3 and (cos(r) - 1 + r**2 / 2) / r**4, in r**2
 SIN = (
@@ -49,22 +49,6 @@ def cos(x: Any) -> Any:
 def tan(x: Any) -> Any:
     a = magnitude(x)
     return select(a < TINY, x, _tangent(x, *reduced(a)))
-
-
-def sin_near(x: Any) -> Any:
-    """For |x| <= NEAR."""
-    return _sine(x, *reduced_near(magnitude(x)))
-
-
-def cos_near(x: Any) -> Any:
-    """For |x| <= NEAR."""
-    return _cosine(*reduced_near(magnitude(x)))
-
-
-def tan_near(x: Any) -> Any:
-    """For |x| <= NEAR."""
-    a = magnitude(x)
-    return select(a < TINY, x, _tangent(x, *reduced_near(a)))
 
 
 def _sine(x: Any, n: Any, r: Any, error: Any) -> Any:

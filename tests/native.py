@@ -24,13 +24,15 @@ from tests.programs.registry import Program, load
 
 
 def gradients(program: Program, jit: bool) -> tuple[Any, str]:
-    """The gradients, and what became of `jit`; an error stands for itself."""
+    """The gradients, with the result for its cotangent, and what became of `jit`; an error stands
+    for itself."""
     found = gs.differentiable(program.function, jit=jit).specialize(*program.args())
     values = found._values(program.args(), {})
+    seeds = found.seeds_of(program.function(*program.args()))
     generated = found.generated_gradient
     function = generated.native if jit else generated.of_numpy
     try:
-        result = function(*values, *found._default_seeds)
+        result = function(*values, *seeds)
     except Exception as error:
         result = error
     return result, generated.native.report if jit else ""

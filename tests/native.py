@@ -50,6 +50,8 @@ def difference(found: Any, right: Any) -> str:
     (shape, a), (wanted, b) = flatten(found), flatten(right)
     if shape != wanted:
         return f"{shape}, not {wanted}"
+    numbers = [y for y in numbers_in(b) if y is not None]
+    scale = max((float(np.max(np.abs(y), initial=0.0)) for y in numbers), default=0.0)
     for x, y in zip(numbers_in(a), numbers_in(b), strict=True):
         if CLASSES.get(type(x), type(x)) is not CLASSES.get(type(y), type(y)):
             return f"{type(x).__name__}, not {type(y).__name__}"
@@ -57,7 +59,6 @@ def difference(found: Any, right: Any) -> str:
             return f"the shape {np.shape(x)}, not {np.shape(y)}"
         if y is None:
             continue
-        scale = np.max(np.abs(y), initial=0.0) if isinstance(y, np.ndarray) else abs(y)
         if not np.allclose(x, y, rtol=1e-12, atol=1e-12 * scale, equal_nan=True):
             return f"{x}, not {y}"
     return ""

@@ -65,7 +65,7 @@ def _is_of_arrays(operation: Operation) -> bool:
         return (
             len(path) != 1 or isinstance(value.type, Array) or not _is_element(path[0], operation)
         )
-    if primitive in REDUCTIONS or primitive is ARRAY:
+    if primitive in REDUCTIONS or primitive in _COPIES:
         return isinstance(operation.operands[0].type, Array)
     return len(results) == 1 and is_elementwise(operation)
 
@@ -119,7 +119,7 @@ class _Lowering:
             self._store(operation)
         elif primitive in REDUCTIONS:
             self._now[operation.results[0]] = self._reductions.of(operation)
-        elif primitive is ARRAY:
+        elif primitive in _COPIES:
             self._copy(operation)
         else:
             result = operation.results[0]
@@ -128,11 +128,11 @@ class _Lowering:
             del self._virtual[result]
 
     def _copy(self, operation: Operation) -> None:
-        """`np.array` of an array."""
+        """The elements of an array as a new one."""
         x, result = operation.operands[0], operation.results[0]
-        if x.type is not result.type:
+        if x.type is not result.type or operation.attributes.get("optional"):
             raise NotLoopsError("`array` that converts", operation.location)
-        self._now[result] = self._builder.call(COPY, {"x": self._stored(x)}, name=result.name)
+        self._now[result] = self._materialized(x, result.name)
 
     def _append(self, operation: Operation) -> None:
         """An operation that stays; elements of what is not stored are computed."""
@@ -148,10 +148,6 @@ class _Lowering:
             length = self._lengths.axes_of(first)
             index = index_of_base(operation, (), numbers, self._numbers, length)
             self._now[operation.results[0]] = self._elements.of(first, index)
-            return
-        if operation.primitive in _COPIES and first in self._virtual:
-            assert first is not None
-            self._now[operation.results[0]] = self._materialized(first)
             return
         operands = tuple(self._stored(operand) for operand in operation.operands)
         self._builder.append(replace(operation, operands=operands))
@@ -235,16 +231,17 @@ class _Lowering:
 
     # -- memory ------------------------------------------------------------------------------
 
-    def _materialized(self, value: Value) -> Value:
+    def _materialized(self, value: Value, name: str = "") -> Value:
         """An array with the elements of a value."""
         assert isinstance(value.type, Array)
         self._lengths.check(value, value)
         lengths = tuple(self._lengths.of(value, axis) for axis in range(value.type.rank))
-        new = self._nests.new_array(EMPTY, lengths, value)
+        name = name or value.name
+        new = self._nests.new_array(EMPTY, lengths, Value(value.type, name))
 
         def put(index: list[Value], current: Value) -> Value:
             element = self._elements.of(value, index)
-            return self._nests.put(STORE, current, element, index, value.name)
+            return self._nests.put(STORE, current, element, index, name)
 
         return self._nests.over(value, new, put)
 

@@ -144,6 +144,11 @@ def heat(u, steps):
     return np.sum(u * u)
 
 
+def chain(x, y):
+    t = np.tanh(x * y + 0.5 * x)
+    return np.sum(np.exp(-t * t) * y)
+
+
 @dataclass(frozen=True)
 class Row:
     """A function, its arguments, those to differentiate, and the adjoint by hand."""
@@ -170,6 +175,8 @@ def rows() -> list[Row]:
         Row(heat, (rng.random(20_000), 20), of="20,000 entries"),
         Row(jacobi, (*small, 10), (0, 1), of="30 x 30"),
         Row(jacobi, (*large, 3), (0, 1), of="400 x 400"),
+        Row(chain, tuple(rng.random((2, 1000))), (0, 1), of="1,000 entries"),
+        Row(chain, tuple(rng.random((2, 100_000))), (0, 1), of="100,000 entries"),
     ]
 
 

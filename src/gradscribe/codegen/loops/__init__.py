@@ -3,8 +3,10 @@
     checks.py      what of the IR can be said there, or why not
     integers.py    which integers are known to need no more than 64 bits
     classes.py     which numbers are Python's, and which NumPy's
+    lists.py       lists, whose items have one type
     rewriting.py   the statements that `codegen` writes, in that subset
     slabs.py       records of loops as arrays, where it is known how long they get
+    simd.py        mathematics in loops that can be vector code
     emit.py        the text
     checked.py     Python's mathematics, which raises where Python's does
     cache.py       compiled code of other processes: which it is, and whether it can be run here

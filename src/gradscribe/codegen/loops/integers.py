@@ -76,6 +76,8 @@ class Bits:
 
     def _of_result(self, operation: Operation) -> int:
         callee = operation.callee
+        if callee is sum:
+            return 1 + _OF_COUNTERS
         if callee is None or operation.primitive.signature is None:
             return self.of(operation.results[0])
         given = [self.of(operand) for operand in operation.operands if is_integer(operand.type)]

@@ -110,9 +110,59 @@ def of_many(x, n):
     return weighted([0.0, *np.outer(x, np.ones(20)).ravel(), x[0]])
 
 
+def taken_from_the_end(x, n):
+    items = [v * v for v in x]
+    del items[-2]
+    return weighted(items) + items.pop(-2) * x[0]
+
+
+def taken_from_the_end_in_a_loop(x, n):
+    items, total = [v * v for v in x], 0.0
+    for k in range(1, n + 1):
+        total += items.pop(-k if k < 3 else 0) * k
+        total += weighted(items)
+    return total
+
+
+def taken_at_numbers_of_few_bits(x, n):
+    items, total = [v * v for v in x] * 100, 0.0
+    for k in np.array([-3, -1, 0, 2, -100], np.int8):
+        total += items.pop(k) * x[0]
+    return total + weighted(items)
+
+
+def arrays_taken_from_the_end(x, n):
+    rows = [x * (i + 1) for i in range(n + 1)]
+    total = rows.pop(-2)[1] * x[0]
+    for k in range(-2, 0):
+        del rows[k]
+        total += sum((row * row).sum() * (i + 1) for i, row in enumerate(rows))
+    return total
+
+
+def put_before_the_end(x, n):
+    items = [v * v for v in x]
+    for k in range(-7, 8, n):
+        items.insert(k, x[0] * k)
+        items.insert(-k, items[k % len(items)] * 2)
+    return weighted(items)
+
+
+def removed_by_value(x, n):
+    items = [v * v for v in x]
+    items.remove(items[-2])
+    return weighted(items)
+
+
 @pytest.mark.parametrize(
     "function",
     [
+        taken_from_the_end,
+        taken_from_the_end_in_a_loop,
+        taken_at_numbers_of_few_bits,
+        arrays_taken_from_the_end,
+        put_before_the_end,
+        removed_by_value,
         displayed,
         displayed_in_a_loop,
         of_iterators,

@@ -96,7 +96,8 @@ def _delete_type(facts: Facts, callee: Any, x: Sequence, index: Any) -> Type:
 
 
 DELETE = Primitive("delete", _delete_type, signature("x", "index"), tangent=LINEAR)
-"""The list `x` without the item at `index`."""
+"""The list `x` without the item at `index`, which counts from the end where it is negative, and is
+not -1 where it is known: that is `POP`."""
 
 IN_PLACE = frozenset({APPEND, POP, SET, SET_SECTION, INSERT, DELETE})
 """What changes the list `x` itself when it is executed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -20,7 +21,7 @@ from gradscribe.primitives.control import APPEND, GET, ITEM, LEN, LIST, POP, SET
 from gradscribe.primitives.lists import DELETE, INSERT, JOIN, SECTION, SET_SECTION
 from gradscribe.transforms.adjoint.projection import zero
 from gradscribe.transforms.adjoint.scopes import Scope
-from gradscribe.transforms.derivatives.cotangents import add, constant, item_of, name_of
+from gradscribe.transforms.derivatives.cotangents import add, call, constant, item_of, name_of
 
 
 def _tuple(scope: Scope, operation: Operation, d_out: Value) -> None:
@@ -126,8 +127,25 @@ def _delete(scope: Scope, operation: Operation, d_out: Value) -> None:
     x = _operand(operation, "x")
     if x in scope.context.active:
         index = _static(scope, operation, "index")
-        arguments = {"x": d_out, "index": index, "value": _zeros_of_item(scope, operation, index)}
+        zeros = _zeros_of_item(scope, operation, index)
+        arguments = {"x": d_out, "index": _from_start(scope, d_out, index), "value": zeros}
         scope.contribute(x, scope.builder.call(INSERT, arguments, name=name_of(x)))
+
+
+def _from_start(scope: Scope, shorter: Value, index: Any) -> Any:
+    """The index of a deleted item as `insert` counts, given the list without it: a negative index
+    counts from the end of the list as it was, which had one item more."""
+    builder = scope.builder
+    if isinstance(index, int):
+        return index if index >= 0 else index + 1
+    assert isinstance(index.type, Scalar)
+    if index.type.value is not None and builder.facts.is_nonnegative(index.type.value):
+        return index
+    if not index.type.weak and index.type.dtype != "int64":
+        index = call(builder, int, index)  # the length may exceed what a small integer holds
+    length = builder.call(LEN, {"x": shorter})
+    longer = call(builder, operator.add, length, constant(builder, 1))
+    return call(builder, operator.mod, index, longer)
 
 
 def _join(scope: Scope, operation: Operation, d_out: Value) -> None:

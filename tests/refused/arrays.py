@@ -198,6 +198,13 @@ def flat_store_of_a_part(x):
     return np.sum(y)
 
 
+@refused("what is stored item by item may share memory with what it is stored to", MATRIX)
+def store_of_rows_in_reverse(m):
+    m = m.copy()
+    m[:] = list(m[::-1])
+    return np.sum(m)
+
+
 @refused("`np.dot` takes no `out=` that does not lie in C order", X)
 def dot_into_a_strided_array(x):
     y = np.zeros((6, 3))

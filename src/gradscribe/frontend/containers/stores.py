@@ -44,7 +44,7 @@ from gradscribe.frontend.values.values import (
 from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.types import BOOL, Array, Opaque, Scalar, Type
 from gradscribe.primitives.control import SET
-from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE, may_repeat
+from gradscribe.primitives.indexing import ACCUMULATE, GATHER, GETITEM, STORE, may_repeat
 from gradscribe.primitives.registry import PRIMITIVES
 
 
@@ -63,7 +63,8 @@ def store_item(
     if isinstance(owner, FlatRef) and owner.array is not None:
         lowering.inline(node, array_changes.put_flat, (owner.array, index, item))
     elif isinstance(owner, Ref):
-        store(lowering, node, part_of(owner, step_to(lowering, node, owner, index)), item)
+        target = part_of(owner, step_to(lowering, node, owner, index))
+        store_sequence(lowering, node, target, item)
     elif isinstance(owner, DictRef):
         key = known_key(lowering, node, owner, index)
         give_items(lowering, node, owner, lowering.items_in(owner.storage) | {key: item})
@@ -134,6 +135,52 @@ def store(lowering: Lowering, node: Any, target: Ref, item: FrontendValue) -> No
     if is_nested and _rank(lowering, item) > _rank(lowering, target):
         lowering.raises(node, ValueError("setting an array element with a sequence"))
     _change(lowering, node, STORE, target, lowering.value(item))
+
+
+def store_sequence(lowering: Lowering, node: Any, target: Ref, item: FrontendValue) -> None:
+    """`target[...] = item`. Of a sequence that has the shape of a view, NumPy stores the items one
+    after another: what is a view of the same memory is read after those before it are stored."""
+    is_gathered = any(step is GATHER for step, *_ in target.path)
+    if is_gathered or not _holds_views(lowering, item, target):
+        store(lowering, node, target, item)
+        return
+    whole, items = as_array(lowering, node, item), sequences.known_items(lowering, item)
+    has_shape = _has_shape(lowering, whole, target)
+    if has_shape is False:
+        store(lowering, node, target, whole)
+    elif not has_shape or items is None:
+        refuse_overlap(lowering, node)
+    else:
+        for number, one in enumerate(items):
+            row = part_of(target, step_to(lowering, node, target, Static(number)))
+            _refuse_unless_known(lowering, node, one, row)
+            store_sequence(lowering, node, row, one)
+
+
+def _refuse_unless_known(lowering: Lowering, node: Any, item: FrontendValue, target: Ref) -> None:
+    """Refuse to store what may be a view of an array, and may be a copy."""
+    is_sequence = isinstance(item, (TupleOf, ListRef))
+    is_view = isinstance(item, Ref) and item.storage is target.storage
+    if not is_sequence and not is_view and shares(lowering, item, target):
+        refuse_overlap(lowering, node)
+
+
+def _holds_views(lowering: Lowering, item: FrontendValue, target: Ref) -> bool:
+    """Whether this is a sequence of arrays, some of which may share memory with an array."""
+    is_sequence = isinstance(item, (TupleOf, ListRef))
+    of_arrays = is_sequence and not sequences.holds_numbers(lowering, item)
+    return of_arrays and shares(lowering, item, target)
+
+
+def _has_shape(lowering: Lowering, item: FrontendValue, target: Ref) -> bool | None:
+    """Whether an array has the very shape of a view, so that it is not broadcast to that; None
+    where that is not known."""
+    given, own = lowering.value(item).type, lowering.load(target).type
+    if not isinstance(given, Array) or not isinstance(own, Array) or given.rank != own.rank:
+        return False
+    pairs = zip(given.dims, own.dims, strict=True)
+    agree = [lowering.builder.facts.equal(*pair) for pair in pairs]
+    return False if False in agree else None if None in agree else True
 
 
 def refuse_other_step(lowering: Lowering, node: Any, target: Ref, item: FrontendValue) -> None:

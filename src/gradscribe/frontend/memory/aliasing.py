@@ -210,9 +210,10 @@ def _depth(lowering: Lowering, storage: Storage) -> int | None:
 
 
 def shares(lowering: Lowering, item: FrontendValue, target: FrontendValue) -> bool:
-    """Whether a value may share memory with an array."""
+    """Whether a value, or what a list holds, may share memory with an array."""
     own = getattr(target, "storage", None)
-    return own is not None and any(may_overlap(s, own) for s in storages(lowering, item))
+    reached = (one for storage in storages(lowering, item) for one in storage.reached)
+    return own is not None and any(may_overlap(one, own) for one in reached)
 
 
 def refuse_overlap(lowering: Lowering, node: Any) -> NoReturn:
@@ -220,7 +221,7 @@ def refuse_overlap(lowering: Lowering, node: Any) -> NoReturn:
     lowering.unsupported(
         node,
         "what is stored item by item may share memory with what it is stored to",
-        "store a copy: `.copy()`",
+        "store a copy: `.copy()`, or `np.array(…)` of a list",
     )
 
 

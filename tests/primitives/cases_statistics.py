@@ -52,6 +52,7 @@ REDUCTIONS = [
     *(case(callee, array(0, 3), axis=1) for callee in (np.sum, np.mean, np.prod, np.max)),
     case(np.prod, np.array([0.0, 2.0, 3.0])),
     case(np.prod, np.array([[0.0, 2.0, 3.0], [0.0, 0.0, 1.5]]), axis=1),
+    case(np.prod, np.array([[0.0, 2.0, 3.0], [0.0, 0.0, 1.5]]), axis=()),
     case(np.sum, array(0)),
     case(np.sum, np.float64(2.0)),
     case(np.mean, np.float64(2.0)),
@@ -93,7 +94,7 @@ STATISTICS = [
     *(
         case(callee, array(4, 5), axis=axis, keepdims=keepdims)
         for callee in (np.median, np.nanmedian)
-        for axis, keepdims in [(None, False), (0, True), (1, False), ((0, 1), False)]
+        for axis, keepdims in [(None, False), (0, True), (1, False), ((0, 1), False), ((), False)]
     ),
     case(np.median, array(1)),
     case(np.median, np.float64(1.5)),
@@ -106,6 +107,8 @@ STATISTICS = [
     case(np.quantile, array(2, 3), array(2, 2, low=0.1, high=0.9)),
     case(np.quantile, array(5), np.float64(0.01), method="weibull"),
     case(np.percentile, array(4, 5), array(3, low=10, high=90), axis=0),
+    case(np.percentile, array(2, 3), array(2, low=10, high=90), axis=(), keepdims=True),
     case(np.nanquantile, WITH_NAN, array(2, low=0.1, high=0.9), axis=1),
     case(np.nanpercentile, WITH_NAN, np.float64(42.0)),
+    case(np.nanpercentile, WITH_NAN, np.float64(42.0), axis=()),
 ]

@@ -160,7 +160,8 @@ def _products_without_one(x, axis):
     last = tuple(range(-len(axis), 0))
     moved = np.moveaxis(x, axis, last)
     shape = np.shape(moved)
-    rows = np.reshape(moved, (*shape[: -len(axis)], _count(x, axis)))
+    kept = shape[: np.ndim(x) - len(axis)]
+    rows = np.reshape(moved, (*kept, _count(x, axis)))
     return np.moveaxis(np.reshape(_without_one_along(rows, -1), shape), last, axis)
 
 

@@ -282,6 +282,184 @@ def test_a_name_that_is_missed_in_a_try_is_handled_until_an_iteration_binds_it(f
     agrees(function, np.array([0.3, 0.7, 1.1]), n)
 
 
+def missed_after_a_try(x, n):
+    try:
+        if n > 2:
+            raise ValueError
+        y = x * 2
+    except ValueError:
+        pass
+    try:
+        y
+        total = np.sum(x)
+    except NameError:
+        total = np.sum(x) * 3
+    return total
+
+
+# -- `del` ----------------------------------------------------------------------------------------
+
+
+def never_bound(x, n):
+    try:
+        del nope
+        factor = 2
+    except NameError:
+        factor = 3
+    return np.sum(x) * factor
+
+
+def deleted_twice(x, n):
+    y = x * n
+    del y
+    try:
+        del y  # noqa: F821
+        factor = 2
+    except UnboundLocalError:
+        factor = 3
+    return np.sum(x) * factor
+
+
+def deleted_if_bound(x, n):
+    if n > 2:
+        y = [x, x * n]
+    try:
+        del y
+        factor = 2
+    except NameError:
+        factor = 3
+    return np.sum(x) * factor
+
+
+def deleted_in_a_loop(x, n):
+    y, factor = x * n, 1.0
+    for k in range(4):
+        try:
+            del y
+            factor *= 2 + k
+        except NameError:
+            factor *= 3 + k
+            y = x * factor
+    return np.sum(x) * factor
+
+
+def deleted_by_a_loop(x, n):
+    y, total = x[0] * 3, 0.0
+    for k in range(n + 1):
+        if k == 2:
+            del y
+        else:
+            y = x[1] * k
+        try:
+            total += y
+        except NameError:
+            total += x[2]
+    return total
+
+
+def deleted_after_a_loop(x, n):
+    for k in range(n - 2):
+        y = x[k]
+    try:
+        del y
+        factor = 2
+    except NameError:
+        factor = 3
+    return np.sum(x) * factor
+
+
+def deleted_after_a_try(x, n):
+    try:
+        if n > 2:
+            raise ValueError
+        y = x * 2
+    except ValueError as error:
+        del error
+    try:
+        del y
+        factor = 2
+    except NameError:
+        factor = 3
+    return np.sum(x) * factor
+
+
+def deleted_by_a_function(x, n):
+    y = x * 2
+
+    def forget():
+        nonlocal y
+        del y
+
+    forget()
+    try:
+        forget()
+        factor = 2
+    except NameError:
+        factor = 3
+    return np.sum(x) * factor
+
+
+def shadow_of_a_builtin(x, n):
+    try:
+        del sum
+        factor = 2
+    except NameError:
+        factor = 3
+    return np.sum(x) * factor
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        missed_after_a_try,
+        never_bound,
+        deleted_twice,
+        deleted_if_bound,
+        deleted_in_a_loop,
+        deleted_by_a_loop,
+        deleted_after_a_loop,
+        deleted_after_a_try,
+        deleted_by_a_function,
+        shadow_of_a_builtin,
+    ],
+)
+@pytest.mark.parametrize("n", [2, 3])
+def test_a_name_that_is_missed_is_handled(function: Any, n: int) -> None:
+    agrees(function, x3, n)
+
+
+def certainly_deleted_twice(x):
+    y = x * 2
+    del y
+    del y  # noqa: F821
+    return x
+
+
+def deleted_again_in_a_loop(x):
+    y = x * 2
+    for _ in range(2):
+        del y
+    return x
+
+
+@pytest.mark.parametrize("function", [certainly_deleted_twice, deleted_again_in_a_loop])
+def test_a_name_that_is_certainly_unbound_is_not_deleted(function: Any) -> None:
+    with pytest.raises(errors.UnsupportedError, match="`y` has been deleted"):
+        gs.vjp(function, 1.0)
+
+
+def test_the_deletion_of_an_unbound_name_raises() -> None:
+    def function(x):
+        if x > 1:
+            y = x
+        del y
+        return x
+
+    assert gs.grad(function)(2.0) == 1.0
+    with pytest.raises(UnboundLocalError):
+        gs.grad(function)(0.5)
+
+
 class Point:
     a = 1.0
 

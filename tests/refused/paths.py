@@ -466,6 +466,26 @@ def loop_without_an_iteration(x):
     return y * x[0]
 
 
+@refused("`y` has been deleted", X)
+def deleted_name(x):
+    y = x * 2
+    del y
+    return np.sum(y)  # noqa: F821
+
+
+@refused("`y`, which may have no value, is deleted in a loop", X)
+def name_that_some_iterations_delete(x):
+    total = 0.0
+    for k in range(4):
+        if x[k] > 1:
+            y = x[k]
+        try:
+            del y
+        except NameError:
+            total += x[k]
+    return total
+
+
 @refused("`y` has no value on one path", X)
 def iterator_on_one_path(x):
     if x[0] > 1:

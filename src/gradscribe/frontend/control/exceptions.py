@@ -233,7 +233,7 @@ class Attempt:
             return error
         if ended(lowering):
             return None
-        live = lowering.frame.source.live.get(self.node, ())
+        live = lowering.frame.source.live_or_deleted.get(self.node, ())
         names = [
             n for n, unbound in self.unsettled.items() if lowering.frame.names.get(n) is unbound
         ]

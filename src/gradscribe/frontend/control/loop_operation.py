@@ -88,7 +88,7 @@ def _run(
     location = lowering.builder.location
     body = [*node.body, *([node.target] if columns else [])]
     assigned = assigned_names(body)
-    live = lowering.frame.source.live.get(node)
+    live = lowering.frame.source.live_or_deleted.get(node)
     first = _bound_first(lowering, node, assigned)
     trial = lowering.trial()
     while True:
@@ -99,7 +99,7 @@ def _run(
             lowering,
             sorted(assigned),
             in_place=assigned - assigned_names(body, augmented=False),
-            live=lowering.frame.source.live.get(node.body[-1]),
+            live=lowering.frame.source.live_or_deleted.get(node.body[-1]),
             keep_broken=bool(node.orelse),
             bound_by_else=assigned_names(node.orelse),
             may_peel=may_peel,
@@ -154,7 +154,7 @@ def _bound_first(lowering: Lowering, node: Any, assigned: set[str]) -> dict[str,
     """The names that have their first value from an iteration, and are read after the loop, with
     what they are before it; not where an `else` clause, which is run if there is no iteration, may
     bind them."""
-    live = lowering.frame.source.live.get(node)
+    live = lowering.frame.source.live_or_deleted.get(node)
     if live is None or node.orelse:
         return {}
     names = lowering.frame.names

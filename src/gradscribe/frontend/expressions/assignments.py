@@ -23,7 +23,7 @@ from gradscribe.frontend.containers.subscripts import part_of, read_item
 from gradscribe.frontend.expressions import comprehensions
 from gradscribe.frontend.expressions.expressions import index
 from gradscribe.frontend.joins.splitting import for_each_kind
-from gradscribe.frontend.kinds import known_sets, tensors
+from gradscribe.frontend.kinds import known_sets, presence, tensors
 from gradscribe.frontend.memory import kept_variables, outside
 from gradscribe.frontend.memory.sequences import new_list
 from gradscribe.frontend.objects import object_stores
@@ -40,6 +40,8 @@ from gradscribe.frontend.values.values import (
     ListRef,
     Ref,
     Static,
+    Unbound,
+    ViewOf,
 )
 from gradscribe.ir.types import is_complex
 
@@ -285,7 +287,7 @@ def delete_statement(lowering: Lowering, node: Any) -> None:
 
 def _delete(lowering: Lowering, target: Any) -> None:
     if isinstance(target, gast.Name):
-        lowering.frame.names.pop(target.id, None)
+        _delete_name(lowering, target)
     elif isinstance(target, (gast.Tuple, gast.List)):
         for part in target.elts:
             _delete(lowering, part)
@@ -295,6 +297,23 @@ def _delete(lowering: Lowering, target: Any) -> None:
     else:
         owner = lowering.expression(target.value)
         _for_each_owner(lowering, target, owner, _delete_item, index(lowering, target.slice))
+
+
+def _delete_name(lowering: Lowering, target: Any) -> None:
+    """`del name`, which raises what a read of the name would raise."""
+    names, name = lowering.frame.names, target.id
+    if name not in names and name not in lowering.frame.source.local_names:  # in a class
+        lowering.raises(target, NameError(f"name '{name}' is not defined"))
+    if not isinstance(names.get(name), ViewOf):
+        read = gast.Name(name, gast.Load(), None, None)
+        found = lowering.expression(gast.copy_location(read, target))
+        if lowering.frame.loops and presence.may_be_missing(lowering, found):
+            lowering.unsupported(
+                target,
+                f"`{name}`, which may have no value, is deleted in a loop",
+                "delete it on the path that gives it its value",
+            )
+    names[name] = Unbound(f"`{name}` has been deleted", raises=True)
 
 
 def _delete_item(lowering: Lowering, node: Any, owner: FrontendValue, place: FrontendValue) -> None:

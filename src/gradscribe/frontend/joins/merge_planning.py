@@ -80,6 +80,7 @@ class Planner:
         self.memories = Memories(lowering, sides.before)
         self._nested = 0
         self._flags: dict[Value, Plan] = {}
+        self._told: Plan | None = None
 
     def plan(self, a: FrontendValue, b: FrontendValue, name: str) -> Plan:
         """How to merge two frontend values."""
@@ -153,8 +154,17 @@ class Planner:
         is_known = self._has_kind(a, False) and self._has_kind(b, True)
         if not is_known or self._condition is None:
             return Same(_other_on_each_path(name))
-        first, second = self.plan(a, ABSENT, name), self.plan(ABSENT, b, name)
-        return Alternatives(Same(self._condition), first, second)
+        return self._apart(Same(self._condition), a, b, name)
+
+    def _apart(self, flag: Plan, a: FrontendValue, b: FrontendValue, name: str) -> Plan:
+        return Alternatives(flag, self.plan(a, ABSENT, name), self.plan(ABSENT, b, name))
+
+    def _outcome(self) -> Plan:
+        """A flag that tells which path was taken, where no condition does: whether what was tried
+        has ended without an exception."""
+        if self._told is None:
+            self._told = self._leaf(Static(True), Static(False), "")
+        return self._told
 
     def _structures(self, a: FrontendValue, b: FrontendValue, name: str) -> Plan:
         if _have_memory(a, b) and (self._is_told_apart(a) or self._is_told_apart(b)):
@@ -281,9 +291,12 @@ class Planner:
                 return planned
         if missing.loop is not None:
             missing.loop[1].survives = True
-        elif not missing.reason or (missing.raises and self._lowering.frame.is_read_later(name)):
+        elif not missing.reason or (missing.raises and self._lowering.frame.is_asked_later(name)):
             a, b = (other, missing) if second else (missing, other)
-            if self._kind(other, not second) is not None and self._condition is not None:
+            has_kind = self._kind(other, not second) is not None
+            if has_kind and self._condition is None and missing.raises:
+                return self._apart(self._outcome(), a, b, name)
+            if has_kind and self._condition is not None:
                 is_either = isinstance(other, Either)
                 return (self._alternatives if is_either else self._choice)(a, b, name)
         planned = self._alone(missing, other, name, second)

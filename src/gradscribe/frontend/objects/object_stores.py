@@ -13,7 +13,7 @@ from gradscribe.frontend.interface import AccessPath
 from gradscribe.frontend.kinds.presence import may_be_missing
 from gradscribe.frontend.kinds.raised import as_python
 from gradscribe.frontend.kinds.static_values import stands_for
-from gradscribe.frontend.memory import aliasing, outside_reach
+from gradscribe.frontend.memory import aliasing, outside_reach, scope
 from gradscribe.frontend.objects.object_attributes import depend_on_absence, own_attribute
 from gradscribe.frontend.state import dependencies
 from gradscribe.frontend.state.lowering import Lowering
@@ -256,6 +256,8 @@ def delete(lowering: Lowering, node: Any, owner: FrontendValue, name: str) -> No
     elif is_data_descriptor(kind):
         call_descriptor(lowering, node, owner, name, "__delete__", owner)
     elif own_attribute(lowering, node, owner, name) is None:
+        if cls is Variables:
+            scope.raise_unbound(lowering, node, name)
         what = f"`{cls.__name__}` has no attribute `{name}`"
         lowering.raises(node, AttributeError(name), what)
     else:

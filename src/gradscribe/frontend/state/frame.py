@@ -106,6 +106,11 @@ class Frame:
         first = (self.loops[0], 0) if self.loops else self.end
         return any(place >= first for place in self.source.reads.get(name, ()))
 
+    def is_asked_later(self, name: str) -> bool:
+        """Whether the name is read later, or deleted, so that it matters whether it has a value."""
+        deleted = self.source.live_or_deleted.get(self.statement, ())
+        return name in deleted or self.is_read_later(name)
+
     def is_read_besides(self, name: str, node: Any) -> bool:
         """Whether the name is read after the current statement, or in it outside of an
         expression."""

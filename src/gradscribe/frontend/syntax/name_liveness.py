@@ -7,6 +7,7 @@ exception may lead from anywhere in a `try` or `with` to what stands after it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -17,23 +18,27 @@ Names = frozenset[str]
 _NOTHING: Names = frozenset()
 
 
-def live_names(body: Sequence[Any], *, by_functions: bool = True) -> dict[Any, Names]:
+def live_names(
+    body: Sequence[Any], *, by_functions: bool = True, deleted: bool = False
+) -> dict[Any, Names]:
     """For each statement of a body, at any depth, the names that are live after it. by_functions:
-    also those that are only read by functions in it, whether or not these are called again."""
-    liveness = _Liveness(body, by_functions)
+    also those that are only read by functions in it, whether or not these are called again.
+    deleted: whether `del name`, which asks whether there is a value, counts as a read."""
+    liveness = _Liveness(body, by_functions, deleted)
     liveness.block(body, _NOTHING)
     return liveness.after
 
 
-def reads_of(*nodes: Any) -> Names:
-    """All names that are read in these trees, nested functions included."""
+def reads_of(*nodes: Any, deleted: bool = False) -> Names:
+    """All names that are read (or deleted) in these trees, nested functions included."""
     found: set[str] = set()
+    contexts = (gast.Load, gast.Del) if deleted else gast.Load
     pending = [node for node in nodes if node is not None]
     while pending:
         node = pending.pop()
         if isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
             found.add(node.target.id)
-        elif isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load):
+        elif isinstance(node, gast.Name) and isinstance(node.ctx, contexts):
             found.add(node.id)
         if isinstance(node, (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)):
             found |= _reads_of_comprehension(node)
@@ -58,8 +63,9 @@ class _Liveness:
     be kept for later. handled: those that are live where an exception leads from here. loops: those
     that are live where `break` and `continue` lead, in each loop around."""
 
-    def __init__(self, body: Sequence[Any], by_functions: bool) -> None:
+    def __init__(self, body: Sequence[Any], by_functions: bool, deleted: bool) -> None:
         self.after: dict[Any, Names] = {}
+        self._reads_of = functools.partial(reads_of, deleted=deleted)
         nodes = [node for statement in body for node in gast.walk(statement)]
         functions: tuple[type, ...] = (gast.ClassDef,)
         if by_functions:
@@ -84,7 +90,7 @@ class _Liveness:
         if isinstance(node, gast.AnnAssign) and node.value is not None:
             return out - _bound([node.target]) | reads_of(node)
         if isinstance(node, (gast.FunctionDef, gast.ClassDef)):
-            return (out | reads_of(*node.body)) - {node.name} | _reads_of_head(node)
+            return (out | self._reads_of(*node.body)) - {node.name} | _reads_of_head(node)
         if isinstance(node, gast.If):
             inside = self.block(node.body, out) | self.block(node.orelse, out)
             return inside | reads_of(node.test)
@@ -93,7 +99,7 @@ class _Liveness:
         if isinstance(node, gast.While):
             return self._loop(node, out, node.test, _NOTHING)
         if isinstance(node, (gast.With, gast.Try, gast.Match)):
-            anywhere = out | reads_of(node)
+            anywhere = out | self._reads_of(node)
             outer = self._handled
             if not isinstance(node, gast.Match):
                 self._handled |= anywhere
@@ -102,7 +108,7 @@ class _Liveness:
             return anywhere.union(*before)
         if isinstance(node, (gast.Break, gast.Continue)):
             return self._loops[-1][isinstance(node, gast.Continue)]
-        return out | reads_of(node)
+        return out | self._reads_of(node)
 
     def _loop(self, node: Any, out: Names, header: Any, bound: Names) -> Names:
         """Each iteration may be followed by the next one."""

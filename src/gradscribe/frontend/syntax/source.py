@@ -46,7 +46,7 @@ class Source:
 
     def replace(self, statement: Any, by: Any) -> None:
         """Let a statement that was made for another have the same names live after it."""
-        for live in (self.live, self.live_itself):
+        for live in (self.live, self.live_itself, self.live_or_deleted):
             if statement in live:
                 live[by] = live[statement]
 
@@ -60,6 +60,12 @@ class Source:
         """Those that the function itself reads; functions in it may read others."""
         body = self.node.body
         return live_names(body, by_functions=False) if isinstance(body, list) else {}
+
+    @functools.cached_property
+    def live_or_deleted(self) -> dict[Any, frozenset[str]]:
+        """Those, and the names that are deleted later: whether they have a value is asked."""
+        body = self.node.body
+        return live_names(body, deleted=True) if isinstance(body, list) else {}
 
     @functools.cached_property
     def tells_none(self) -> bool:

@@ -575,3 +575,88 @@ def test_what_a_library_was_given_ends_with_the_run() -> None:
         gs.value_and_grad(function, compile=False)(np.ones(2))
     gc.collect()
     assert [ref() for ref in refs] == [None, None]
+
+
+def solved(solve, copied=False):
+    def f(x):
+        b = x[:2] * 1.0
+        z = solve(b.copy() if copied else b)
+        b[0] = 5.0
+        z[1] = z[1] * 3
+        return z[0] * x[0] + z[1] * x[2] + b[1]
+
+    return f
+
+
+UNIT = np.eye(2)
+OVERWRITING = {
+    "cho_solve": lambda b: scipy.linalg.cho_solve((UNIT, True), b, overwrite_b=True),
+    "cho_solve_scaled": lambda b: scipy.linalg.cho_solve((2 * UNIT, True), b, overwrite_b=True),
+    "lu_solve": lambda b: scipy.linalg.lu_solve((UNIT, np.arange(2)), b, overwrite_b=True),
+    "solve_triangular": lambda b: scipy.linalg.solve_triangular(UNIT, b, overwrite_b=True),
+    "solve_banded": lambda b: scipy.linalg.solve_banded((0, 0), UNIT[:1] + 1, b, overwrite_b=True),
+    "of_a_view": lambda b: scipy.linalg.cho_solve((UNIT, True), b[:], overwrite_b=True),
+}
+
+
+@pytest.mark.parametrize("solve", OVERWRITING.values(), ids=OVERWRITING)
+def test_a_result_that_is_an_argument_itself_is_that(solve: Any) -> None:
+    f, x = solved(solve), np.array([0.6, 0.8, 1.2])
+    value, gradient = gs.value_and_grad(f, compile=False)(x)
+    steps = np.eye(3) * 1e-6
+    np.testing.assert_allclose(value, f(x))
+    np.testing.assert_allclose(gradient, [(f(x + d) - f(x - d)) / 2e-6 for d in steps], atol=1e-8)
+
+
+def test_an_argument_among_the_results_is_not_used_again() -> None:
+    def f(x):
+        a = np.asfortranarray(np.outer(x, x) + np.eye(2))
+        factor, _ = scipy.linalg.cho_factor(a, overwrite_a=True)
+        a[0, 0] = 5.0
+        return np.sum(factor)
+
+    with pytest.raises(gs.errors.UnsupportedError, match="has overwritten an array"):
+        gs.grad(f, compile=False)(np.ones(2))
+
+
+EDGES = {
+    "histogramdd": lambda w: np.histogramdd(np.ones((2, 1)), [w])[1][0],
+    "histogram2d": lambda w: np.histogram2d(np.ones(2), np.ones(2), [w, w])[2],
+    "meshgrid": lambda w: np.meshgrid(np.ones(2), w, copy=False, sparse=True)[1],
+    "atleast_1d": lambda w: np.atleast_1d(np.ones(2), w)[1],
+}
+
+
+@pytest.mark.parametrize("edges", EDGES.values(), ids=EDGES)
+def test_what_is_given_of_an_array_in_a_list_is_seen_in_it(edges: Any) -> None:
+    def f(x):
+        w = np.arange(3.0)
+        given = edges(w)
+        given[..., 0] = 7.0
+        return np.sum(w) * x[0]
+
+    x = np.array([0.6, 0.8, 1.2])
+    value, gradient = gs.value_and_grad(f, compile=False)(x)
+    assert (value, *gradient) == (f(x), f(np.ones(3)), 0.0, 0.0)
+
+
+def test_the_base_of_an_argument_is_not_that_of_its_copy() -> None:
+    def is_base(x):
+        return np.sum(x) * (2.0 if x.base is None else 3.0)
+
+    def owns(x):
+        return np.sum(x) * (2.0 if x.flags.owndata else 3.0)
+
+    def of_a_constant(x, w):
+        return np.sum(x) * (2.0 if w.base is None else 3.0)
+
+    def gradient(function, *args):
+        return gs.grad(function, compile=False)(*args)[0]
+
+    whole = np.arange(6.0)
+    assert gradient(is_base, whole) == gradient(owns, whole) == 2.0
+    assert gradient(owns, whole[::2]) == 3.0
+    assert gradient(of_a_constant, whole, np.arange(4)) == 2.0
+    assert gradient(of_a_constant, whole, np.arange(4)[1:]) == 3.0
+    with pytest.raises(gs.errors.UnsupportedError, match="base of an argument that is a view"):
+        gradient(is_base, whole[::2])

@@ -60,6 +60,7 @@ class Point:
         self.leaves: list[Any] = []
         self.active: list[int] = []
         self._read_only: list[int] = []
+        self._views: list[int] = []
         self._before: dict[int, Any] = {}
         self._given: list[Any] = []
         self._names = tuple(keywords or ())
@@ -78,6 +79,8 @@ class Point:
                     self.active.append(len(self.leaves))
                 if _is_read_only(leaf):
                     self._read_only.append(len(self.leaves))
+                if _is_view(leaf):
+                    self._views.append(len(self.leaves))
                 self.leaves.append(present(leaf))
             self._trees.append(tree)
             self._counts.append(len(leaves))
@@ -92,6 +95,9 @@ class Point:
         ]
         for i in self._read_only:
             _set_read_only(leaves[i])
+        for i in self._views:
+            if type(leaves[i]) is RecordedArray:
+                leaves[i]._memory.is_view = True
         overlapping = {id(leaves[i]): leaves[i] for i in copies.overlapping}
         known = {
             key: leaf if is_recorded(leaf) else shown(leaf) for key, leaf in overlapping.items()
@@ -284,7 +290,10 @@ class Copies:
             return leaf
         if id(leaf) not in self._made:
             is_plain = type(leaf) is np.ndarray
-            made = self._made[id(leaf)] = copied(leaf) if is_plain else leaf.copy(order="K")
+            made = copied(leaf) if is_plain else leaf.copy(order="K")
+            if is_plain and leaf.base is not None and made.base is None:
+                made = made[...]  # the function may ask whether it has a base
+            self._made[id(leaf)] = made
             if leaf.dtype == object:
                 for place, held in np.ndenumerate(leaf):
                     made[place] = self._held(held)
@@ -335,6 +344,13 @@ def _is_read_only(leaf: Any) -> bool:
     if type(leaf) is RecordedArray:
         return not leaf._writeable
     return _is_array(leaf) and not leaf.flags.writeable
+
+
+def _is_view(leaf: Any) -> bool:
+    """Whether an argument is a view of another array."""
+    if type(leaf) is RecordedArray:
+        return leaf._base is not None or leaf._memory.is_view
+    return _is_array(leaf) and leaf.base is not None
 
 
 def _set_read_only(leaf: Any) -> None:

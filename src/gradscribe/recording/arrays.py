@@ -45,15 +45,17 @@ class Memory:
     that code which does not record has been given. overlaps: it stands for an argument that shares
     memory with another one. version: how often the value was replaced. refusal: the error for a use
     of what stands in it now, which has no known derivative. shown: what it shows parts of in
-    Python, and has a copy of here, with the versions of which that is.
+    Python, and has a copy of here, with the versions of which that is. is_view: it stands for an
+    argument that is a view of an array of the caller's.
     """
 
-    __slots__ = ("is_shared", "overlaps", "refusal", "shown", "value", "version")
+    __slots__ = ("is_shared", "is_view", "overlaps", "refusal", "shown", "value", "version")
 
     def __init__(self, value: Any) -> None:
         self.value = value
         self.version = 0
         self.is_shared = False
+        self.is_view = False
         self.overlaps = False
         self.refusal: Exception | None = None
         self.shown: tuple[tuple[Memory, int], ...] = ()

@@ -42,7 +42,7 @@ class Flags:
         if name == "writeable":
             return self._array._writeable
         if name == "owndata":
-            return self._array._base is None
+            return self._array._base is None and not self._array._memory.is_view
         return getattr(plain(self._array._present()).flags, name)
 
     def __setattr__(self, name: str, value: Any) -> None:

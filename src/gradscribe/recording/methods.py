@@ -327,6 +327,19 @@ ARRAY_AND_NUMBER: dict[str, Any] = {
     "__array_namespace__": lambda self, api_version=None: np,
     "__getattr__": _other_attribute,
 }
+
+
+def _base(self: RecordedArray) -> RecordedArray | None:
+    if self._memory.is_view:
+        raise refused(
+            UnsupportedError(
+                "the base of an argument that is a view: the function has a copy of it",
+                "ask for it outside, and pass what depends on it",
+            )
+        )
+    return self._base
+
+
 OF_ARRAYS: dict[str, Any] = {
     **{name: _change(name, function) for name, function in CHANGES.items()},
     "__array__": exits.array_protocol,
@@ -340,7 +353,7 @@ OF_ARRAYS: dict[str, Any] = {
     "__setitem__": stores.setitem,
     "conj": _conjugate,
     "conjugate": _conjugate,
-    "base": property(lambda self: self._base),
+    "base": property(_base),
     "flags": property(Flags),
     "flat": property(Flat, lambda self, value: Flat(self).__setitem__(slice(None), value)),
     "imag": property(ARRAY_AND_NUMBER["imag"].fget, _set_part("imag")),

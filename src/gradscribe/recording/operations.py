@@ -132,8 +132,10 @@ def run_known(
         given = _given(callee, args, kwargs)  # raises, and warns, as NumPy does
     if given is not _NOTHING:
         views = [item for item in values_in(given) if _shares_memory(item, args, kwargs)]
-        if is_traced and not all(_shares_memory(item, [*arrays.values()], {}) for item in views):
-            raise part_of_a_list(callee)
+        if not all(_shares_memory(item, [*arrays.values()], {}) for item in views):
+            if is_traced:
+                raise part_of_a_list(callee)
+            return _plainly(callee, args, kwargs)
         is_view |= bool(views)
     if operands.others and (is_view or is_traced):
         check_class(operands.others[0])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -139,12 +139,15 @@ class Trial:
 
     def given_back(self) -> list[Any]:
         """The memories, and arrays that do not record, of which it has given views."""
-        arrays = (item for item in values_in(self.result) if isinstance(item, np.ndarray))
-        results = [item for item in arrays if self.argument(item) is None]
+        return self._owners(v for v in values_in(self.result) if self.argument(v) is None)
+
+    def _owners(self, results: Iterable[Any]) -> list[Any]:
+        """The memories, and arrays that do not record, that results share memory with."""
+        arrays = [result for result in results if isinstance(result, np.ndarray)]
         return [
             owner
             for owner, _, copy in self._copies.values()
-            if any(np.may_share_memory(copy, result) for result in results)
+            if any(np.may_share_memory(copy, array) for array in arrays)
         ]
 
     def agrees(self) -> bool:
@@ -201,8 +204,9 @@ class Trial:
         return shown(value) if is_own else value
 
     def forget(self, function: Function) -> None:
-        """What the function has written to, or given views of, is not known from now on."""
-        for owner in (*self.written(), *self.given_back()):
+        """What the function has written to, or given as it is or views of, is not known from now
+        on."""
+        for owner in (*self.written(), *self._owners(values_in(self.result))):
             error = UnsupportedError(
                 f"`{probe(function, '__name__')}` has overwritten an array that is used again",
                 "leave `overwrite_…` out, or pass a copy",

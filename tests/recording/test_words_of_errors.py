@@ -70,3 +70,86 @@ def test_objects_of_compiled_code_are_given_plain_arrays():
     np.testing.assert_array_equal(gradient, [1.0, 0.5])
     with pytest.raises(NoDerivativeError, match=r"must be a numpy.ndarray that does not record"):
         gs.grad(lambda x: np.sum(LU.solve(x)), compile=False)(X)
+
+
+class Counting:
+    """What Python asks for a text of it, changes it."""
+
+    def __init__(self):
+        self.count = 1.0
+
+    def __repr__(self):
+        self.count += 1
+        return "counting"
+
+
+class OwnError(Exception):
+    count = 1.0
+
+    def __str__(self):
+        OwnError.count += 1
+        return "own"
+
+
+def carried(x):
+    held = Counting()
+    for carries in (held, [held], (held, x)):
+        try:
+            raise ValueError(carries)
+        except ValueError:
+            pass
+    return x * held.count
+
+
+def carried_from_a_function(x):
+    held = Counting()
+
+    def raising():
+        try:
+            raise KeyError(held)
+        except KeyError as error:
+            raise TypeError(held, "text") from error
+
+    try:
+        raising()
+    except TypeError:
+        pass
+    return x * held.count
+
+
+def missed_in_a_dict(x):
+    held = Counting()
+    try:
+        {}[held]
+    except KeyError:
+        pass
+    return x * held.count
+
+
+def of_a_class_with_its_own_text(x):
+    OwnError.count = 1.0
+    try:
+        raise OwnError("text")
+    except OwnError:
+        pass
+    return x * OwnError.count
+
+
+@pytest.mark.parametrize("options", [{"compile": False}, {"compile": "auto"}], ids=str)
+@pytest.mark.parametrize(
+    "function", [carried, carried_from_a_function, missed_in_a_dict, of_a_class_with_its_own_text]
+)
+def test_no_text_is_made_of_what_an_exception_carries(function, options):
+    assert gs.value_and_grad(function, **options)(2.0) == (2.0, 1.0)
+
+
+def test_the_text_of_what_an_exception_carries_is_made_where_it_is_asked_for():
+    def function(x):
+        held = Counting()
+        try:
+            raise ValueError(held)
+        except ValueError as error:
+            length = len(str(error))
+        return x * held.count * length
+
+    assert gs.value_and_grad(function, compile=False)(2.0) == (32.0, 16.0)

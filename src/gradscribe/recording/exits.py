@@ -19,6 +19,7 @@ from gradscribe.ir.probing import is_library_module
 from gradscribe.recording import packing
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_active, shown
 from gradscribe.recording.levels import is_running, plain, refuse_told, refused, tell
+from gradscribe.recording.texts import said_by
 
 Recorded = Any
 Array = Any
@@ -183,9 +184,10 @@ _LACKING = re.compile(
 def is_of_recorded(error: BaseException) -> bool:
     """Whether Python, or code in C, raises this of what records, and not of what it stands for.
     Where it is raised of that, too, its text is as there then."""
-    if not any(name in str(error) for name in _SWALLOWED):
+    said = said_by(error)
+    if not any(name in said for name in _SWALLOWED):
         return False
-    if not isinstance(error, TypeError) or _LACKING.search(str(error)) is None:
+    if not isinstance(error, TypeError) or _LACKING.search(said) is None:
         return True
     error.args = (told_as_numpy(error),)
     return False
@@ -193,7 +195,7 @@ def is_of_recorded(error: BaseException) -> bool:
 
 def told_as_numpy(error: BaseException) -> str:
     """What Python, or code in C, says of what records, in the names of what it stands for."""
-    said = str(error)
+    said = said_by(error)
     for name, shown_as in _SHOWN.items():
         said = said.replace(name, shown_as)
     return _CONTRADICTION.sub(r"must be a \1 that does not record", said)

@@ -79,7 +79,7 @@ def raise_own(error: GradscribeError, run: Callable[[], Any]) -> None:
     except GradscribeError:
         raise error from None
     except Exception as own:  # the program's own
-        raise (error if "read-only" in str(own) else own) from None
+        raise (error if "read-only" in texts.said_by(own) else own) from None
 
 
 def _run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -339,7 +339,7 @@ def _given(callee: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
     try:
         return callee(*uncovered(args), **uncovered(dict(kwargs)))
     except ValueError as error:
-        if "read-only" not in str(error):  # NumPy has no class of errors for it
+        if "read-only" not in texts.said_by(error):  # NumPy has no class of errors for it
             raise
         name = probe(callee, "__name__", "") or type(callee).__name__
         raise refused(

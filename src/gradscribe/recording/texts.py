@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.compiler.observing import HANDING_ON
-from gradscribe.ir.probing import has, is_a, module_of_class, probe
+from gradscribe.ir.probing import has, is_a, is_library_module, module_of_class, probe
 from gradscribe.recording import builtin_types
 from gradscribe.recording.arrays import is_recorded
 from gradscribe.recording.levels import TOLD, refuse_told, tell, values_in
@@ -186,3 +186,23 @@ def _is_opaque(cls: type) -> bool:
     if module_of_class(cls).partition(".")[0] in _OPEN:
         return False
     return not any(type(own) is types.FunctionType for own in vars(cls).values())
+
+
+def said_by(error: BaseException) -> str:
+    """What an exception says; where the program's own objects would say it, the texts among what
+    it carries: what makes a text of them is code of the program, which may do anything."""
+    carried = vars(BaseException)["args"].__get__(error)
+    teller = next(cls for cls in type(error).__mro__ if "__str__" in vars(cls))
+    if is_library_module(module_of_class(teller)) and all(map(_tells_itself, carried)):
+        return str(error)
+    return " ".join(value for value in carried if type(value) is str)
+
+
+def _tells_itself(value: Any) -> bool:
+    if type(value) is tuple:
+        return all(map(_tells_itself, value))
+    return type(value) in _TELLING or is_a(value, (np.generic, np.dtype, np.ufunc))
+
+
+_TELLING = (str, bytes, int, float, complex, bool, type(None), type)
+"""Of whose objects Python makes the texts by itself."""

@@ -825,3 +825,52 @@ def test_what_a_function_defines_has_the_name_that_python_gives_it():
 
     _, name = gs.grad(Owner().run, compile=False, has_aux=True)(x)
     assert name == Owner().run(x)[1]
+
+
+ASKED = [0]
+
+
+class Asked:
+    """Counts how often an attribute is read."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __getattribute__(self, name):
+        ASKED[0] += 1
+        return object.__getattribute__(self, name)
+
+
+def attributes_given_by_a_class_inside(x):
+    class Inside:
+        def __init__(self, value):
+            self.value = value
+
+        def __getattribute__(self, name):
+            return 3.0 if name == "three" else super().__getattribute__(name)
+
+        def doubled(self):
+            return self.value * 2
+
+    class Below(Inside):
+        def __getattribute__(self, name):
+            return super().__getattribute__(name)
+
+    inside = Below(x)
+    return inside.doubled() * inside.three
+
+
+def attributes_are_read_as_often_as_in_python(x):
+    before = ASKED[0]
+    asked = Asked(x)
+    held = [asked, (asked,)]
+    return held[0].value * (ASKED[0] - before)
+
+
+@pytest.mark.parametrize("options", [{"compile": False}, {"compile": "auto"}], ids=str)
+def test_what_gives_attributes_is_called_by_the_program_alone(options):
+    def found(function):
+        return gs.value_and_grad(function, **options)(2.0)
+
+    assert found(attributes_given_by_a_class_inside) == (12.0, 6.0)
+    assert found(attributes_are_read_as_often_as_in_python) == (2.0, 1.0)

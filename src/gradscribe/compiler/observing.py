@@ -27,7 +27,7 @@ from weakref import ref
 import numpy as np
 
 from gradscribe.frontend.state.dependencies import is_tool_module
-from gradscribe.ir.probing import is_library_module
+from gradscribe.ir.probing import is_a, is_library_module, module_of_class
 from gradscribe.primitives.argument_trees import content, is_same, leaves_of
 from gradscribe.primitives.observed import Form, OtherForm, Steps, form_of
 from gradscribe.primitives.recorded_functions import Machine, Site
@@ -117,9 +117,7 @@ class Observer:
                 continue
             known = self._returned.get((id(item), site))
             if known is None or known.item() is not item:
-                is_kept = isinstance(item, list) or (
-                    type(item) is np.ndarray and item.base is not None
-                )
+                is_kept = _is(item, list) or (type(item) is np.ndarray and item.base is not None)
                 item_of = (lambda item=item: item) if is_kept else ref(item)
                 returned = _Returned(item_of, content(self._machine.plain, item), code, site)
                 self._returned[id(item), site] = returned
@@ -158,15 +156,23 @@ class Observer:
         found = {
             id(item): steps
             for steps, item in leaves
-            if not isinstance(item, _VALUES) or self._machine.plain(item) is not item
+            if not _is(item, _VALUES) or self._machine.plain(item) is not item
         }
-        return found | {id(v): (k,) for k, v in given.items() if isinstance(v, (list, dict))}
+        return found | {id(v): (k,) for k, v in given.items() if _is(v, (list, dict))}
+
+
+def _is(value: Any, classes: Any) -> bool:
+    """Whether a value is of one of these classes, or stands for one that is. Objects of the program
+    are not asked what they are: that may be a call of its code."""
+    if is_a(value, classes):
+        return True
+    return is_library_module(module_of_class(type(value))) and isinstance(value, classes)
 
 
 def _objects(items: Iterable[Any]) -> Iterator[Any]:
     """The objects among arguments, and in these, that may be kept, and change."""
     for item in items:
-        if type(item) is not tuple and not isinstance(item, _VALUES):
+        if type(item) is not tuple and not _is(item, _VALUES):
             yield item
         if type(item) in (tuple, list, dict):
             yield from _objects(item.values() if type(item) is dict else item)
@@ -174,7 +180,7 @@ def _objects(items: Iterable[Any]) -> Iterator[Any]:
 
 def _memories(value: Any) -> Iterator[Any]:
     """The arrays and lists of a result."""
-    if isinstance(value, (np.ndarray, list)):
+    if _is(value, (np.ndarray, list)):
         yield value
     if type(value) in (tuple, list, dict):
         for item in value.values() if type(value) is dict else value:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.ir.probing import COMPILERS, probe
+from gradscribe.ir.probing import COMPILERS, is_a, probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.backends import BACKENDS
 from gradscribe.primitives.registry import COMPOSITIONS, DISTRIBUTIONS, PRIMITIVES
@@ -169,7 +169,7 @@ def _call_overwriting(function: Callee, *args: Any, **kwargs: Any) -> Any:
 
 def _is_method_of_array(function: Callee) -> bool:
     owner = probe(function, "__self__")
-    return type(function) is BuiltinFunctionType and isinstance(owner, (np.ndarray, np.generic))
+    return type(function) is BuiltinFunctionType and is_a(owner, (np.ndarray, np.generic))
 
 
 def _is_of_numpy(function: Callee) -> bool:
@@ -178,7 +178,7 @@ def _is_of_numpy(function: Callee) -> bool:
 
 def _is_text(function: Callee) -> bool:
     """Whether it is `text.__mod__`, of `text % values`."""
-    return isinstance(probe(function, "__self__"), str)
+    return is_a(probe(function, "__self__"), str)
 
 
 def _is_number(function: Callee) -> bool:

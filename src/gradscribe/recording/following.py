@@ -291,6 +291,11 @@ class _Following(ast.NodeTransformer):
             node.decorator_list = list(map(_resolved, node.decorator_list))
         return node
 
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """What gives attributes stays as it is, as in classes that stand outside: to ask of its
+        objects what they are is to call it."""
+        return node if node.name == "__getattribute__" else self.generic_visit(node)
+
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Taking apart iterates, and an array may convert what is stored to it."""
         self.generic_visit(node)

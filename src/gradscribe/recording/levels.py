@@ -17,6 +17,7 @@ from weakref import ref
 import numpy as np
 
 from gradscribe.errors import NoDerivativeError
+from gradscribe.ir.probing import is_a
 
 _numbers = itertools.count(1)
 
@@ -155,10 +156,10 @@ def is_running() -> bool:
 
 def values_in(tree: Any) -> Iterator[Any]:
     """The values in nested tuples, lists and dicts."""
-    if isinstance(tree, (tuple, list)):
+    if is_a(tree, (tuple, list)):
         for item in tree:
             yield from values_in(item)
-    elif isinstance(tree, dict):
+    elif is_a(tree, dict):
         for item in dict.values(tree):
             yield from values_in(item)
     else:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import is_a, probe
 from gradscribe.recording.arrays import is_active, is_recorded
 from gradscribe.recording.levels import plain
 
@@ -16,7 +16,7 @@ from gradscribe.recording.levels import plain
 def is_shuffling(method: Any) -> bool:
     """Whether it is `generator.shuffle`."""
     owner = probe(method, "__self__")
-    is_generator = isinstance(owner, (np.random.Generator, np.random.RandomState))
+    is_generator = is_a(owner, (np.random.Generator, np.random.RandomState))
     return is_generator and probe(method, "__name__") == "shuffle"
 
 

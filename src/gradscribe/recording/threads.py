@@ -13,7 +13,7 @@ from types import BuiltinFunctionType, MethodType
 from typing import Any
 
 from gradscribe.errors import GradscribeError
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import is_a, probe
 from gradscribe.primitives import interpreter
 from gradscribe.recording import exits, foreign
 from gradscribe.recording.levels import REFUSED
@@ -28,9 +28,9 @@ def is_starting(method: Callee) -> bool:
     if type(method) is not MethodType:
         return False
     owner, name = method.__self__, method.__name__
-    if isinstance(owner, Thread):
+    if is_a(owner, Thread):
         return name == "start"
-    if isinstance(owner, Executor):
+    if is_a(owner, Executor):
         return name in ("submit", "map")
     return _is_pool(owner) and name in _HANDING
 
@@ -44,7 +44,7 @@ _HANDING = frozenset(
 def _is_pool(owner: Any) -> bool:
     """Whether this is a pool of threads of `multiprocessing`."""
     pool = probe(sys.modules.get("multiprocessing.pool"), "ThreadPool")
-    return pool is not None and isinstance(owner, pool)
+    return pool is not None and is_a(owner, pool)
 
 
 def starting(method: Any, callee_of: Callable[[Callee], Callee]) -> Callee:
@@ -52,7 +52,7 @@ def starting(method: Any, callee_of: Callable[[Callee], Callee]) -> Callee:
 
     def start(*args: Any, **kwargs: Any) -> Any:
         owner: Any = method.__self__
-        if owner is _thread or isinstance(owner, Executor) or _is_pool(owner):
+        if owner is _thread or is_a(owner, Executor) or _is_pool(owner):
             return method(_carried(args[0], callee_of), *args[1:], **kwargs)
         if getattr(owner, "_target", None) is not None:
             owner._target = callee_of(owner._target)

@@ -132,7 +132,7 @@ _OF_ARRAYS = frozenset(
         *(np.matmul, np.dot, np.outer, np.trace, np.cumsum, np.argmax, np.argmin, np.var, np.std),
         *(np.linalg.norm, np.linalg.solve, np.linalg.inv, np.linalg.cholesky, np.linalg.det),
         *(np.concatenate, np.hstack, np.vstack, np.stack, np.tril, np.triu, np.tri, np.diff),
-        *(np.roll, np.diagonal, sum, list),
+        *(np.roll, sum, list),
     )
 )
 """Functions of whole arrays and lists that native code has, or is refused when it is compiled."""

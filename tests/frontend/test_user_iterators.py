@@ -188,3 +188,90 @@ def caught_by_hand(x):
 )
 def test_iterators_of_the_user(function) -> None:
     agrees(function, x4)
+
+
+class Counting:
+    """It counts how often it has ended, and goes on counting once it has."""
+
+    def __init__(self, x):
+        self.x, self.asked, self.ends = x, 0, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.asked += 1
+        if self.asked > 3:
+            self.ends += 1
+            raise StopIteration("no more")
+        return self.x * self.asked
+
+
+def ended_loop(x):
+    items, total = Counting(x), 0.0
+    for item in items:
+        total += item
+    else:
+        total *= 2
+    return total * (items.asked + items.ends)
+
+
+def ended_list(x):
+    items = Counting(x)
+    return sum(list(items)) * items.asked
+
+
+def ended_by_functions(x):
+    items, more = Counting(x), Counting(x)
+    found = [x]
+    found.extend(more)
+    return max(items) * items.asked + sum(found) * (more.asked + sum(sorted(Counting(x))))
+
+
+def ended_array(x):
+    items = Counting(2.0)
+    return x * np.sum(np.fromiter(items, float)) * items.asked
+
+
+def ended_by_hand(x):
+    items, total = Counting(x), 0.0
+    for _ in range(6):
+        total += next(items, x * 7)
+    return total * items.asked * items.ends
+
+
+class Doubling:
+    """It hands on the end of another iterator, and changes something after that alone."""
+
+    def __init__(self, x):
+        self.inner, self.count = Halves(x), 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        item = next(self.inner) * 2
+        self.count += 1
+        return item
+
+
+def handed_on(x):
+    items, total = Doubling(x), 0.0
+    for item in items:
+        total += item
+    return total * items.count
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        ended_loop,
+        ended_list,
+        ended_by_functions,
+        ended_array,
+        ended_by_hand,
+        handed_on,
+    ],
+)
+def test_what_changes_when_an_iterator_ends_is_kept(function) -> None:
+    agrees(function, 0.7)

@@ -307,3 +307,33 @@ def counted(v):
 )
 def one_item_more_than_of_another(x):
     return sum(a * b for a, b in zip(map(counted, x), x[:2])) + TAKEN[0]
+
+
+@refused(
+    "an iterator changes something that is read later, and then ends by a StopIteration that comes "
+    "from elsewhere, from a loop or from a `try`",
+    2.0,
+)
+def iterator_that_counts_before_another_one_ends(x):
+    class Threefold:
+        def __init__(self, x):
+            self.x, self.left, self.asked = x, 3, 0
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            if not self.left:
+                raise StopIteration
+            self.left -= 1
+            return self.x
+
+    class Counted(Threefold):
+        def __next__(self):
+            self.asked += 1
+            return super().__next__()
+
+    counted, total = Counted(x), 0.0
+    for item in counted:
+        total += item
+    return total * counted.asked

@@ -241,7 +241,19 @@ def _inlined(
     arguments: tuple[FrontendValue, ...],
     keywords: dict[str, FrontendValue],
 ) -> FrontendValue:
-    source = _source(lowering, node, function)
+    source = source_in(lowering, node, function)
+    return inlined_as(lowering, node, function, source, arguments, keywords)
+
+
+def inlined_as(
+    lowering: Lowering,
+    node: Any,
+    function: types.FunctionType,
+    source: Source,
+    arguments: tuple[FrontendValue, ...],
+    keywords: dict[str, FrontendValue],
+) -> FrontendValue:
+    """A call of a function with this source, which stands for its own."""
     arguments, keywords = tensors.given(lowering, node, function, arguments, keywords)
     if not dependencies.is_library(function):
         dependencies.depend(lowering, AccessPath(function).attribute("__code__"), function.__code__)
@@ -250,7 +262,7 @@ def _inlined(
     return iterators.made_by(found, function, arguments, keywords) if source.is_generator else found
 
 
-def _source(lowering: Lowering, node: Any, function: types.FunctionType) -> Source:
+def source_in(lowering: Lowering, node: Any, function: types.FunctionType) -> Source:
     """The source of a function; if it cannot be read, the error shows the call."""
     try:
         return source_of(function.__code__)

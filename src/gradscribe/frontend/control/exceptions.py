@@ -212,7 +212,24 @@ class Attempt:
         if unknown is None:
             return
         trial.take_back()
-        refuse_here(lowering, unknown)
+        if not self._is_certain():
+            refuse_here(lowering, unknown)
+            return
+        lowering.unsupported(
+            self.node,
+            "an iterator changes something that is read later, and then ends by a StopIteration "
+            "that comes from elsewhere, from a loop or from a `try`",
+            "let `__next__` raise StopIteration itself, outside of these, or before it changes "
+            "anything",
+        )
+
+    def _is_certain(self) -> bool:
+        """Whether what is handled comes sooner or later: the end of an iterator, in what we have
+        written."""
+        heads = [getattr(handler, "type", None) for handler in getattr(self.node, "handlers", ())]
+        is_ours = any(isinstance(head, gast.Constant) for head in heads)
+        is_ours |= self.lowering.frame.source.whole
+        return is_ours and self.caught == (StopIteration,)
 
     def _unknown(self, caught: Value) -> UnsupportedError | None:
         """Lower the handlers. What they, or the statements after them, read of what the body may
@@ -233,7 +250,8 @@ class Attempt:
             return error
         if ended(lowering):
             return None
-        live = lowering.frame.source.live_or_deleted.get(self.node, ())
+        deleted = lowering.frame.source.live_or_deleted.get(self.node, frozenset())
+        live = self._read_after() | deleted
         names = [
             n for n, unbound in self.unsettled.items() if lowering.frame.names.get(n) is unbound
         ]
@@ -254,8 +272,18 @@ class Attempt:
             return True
         lowering.kept.unsettled |= kept
         statements = (statement for handler in self.handlers for statement in handler.body)
-        read = {*lowering.frame.source.live.get(self.node, ()), *reads_of(*statements)}
+        read = self._read_after() | reads_of(*statements)
         return lent_containers.name_read_later(lowering, self.stored, among=read) is not None
+
+    def _read_after(self) -> frozenset[str]:
+        """The names that are read after the `try`, once an exception has come: all, where it is
+        none of the program's, and none, where a function of ours returns then."""
+        frame = self.lowering.frame
+        if frame.source.whole and all(
+            handler.body and isinstance(handler.body[-1], gast.Return) for handler in self.handlers
+        ):
+            return frozenset()
+        return frame.source.live.get(self.node, frozenset(frame.names))
 
     def _choose(self, handlers: Sequence[Handler], caught: Value) -> None:
         first, *others = handlers

@@ -8,6 +8,7 @@ from typing import Any
 import gast
 
 from gradscribe.frontend.containers.lists import CHANGED_SIZE, has_other_keys
+from gradscribe.frontend.prelude.iteration_prelude import END, next_or_end
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.values.values import FrontendValue, ListRef, Static
 
@@ -68,18 +69,26 @@ def by_next(
     """A `for` over an object with `__next__`: names and loop, as of `by_place`.
 
     while True:
-        try: target = next(iterator)
+        try: item = next_or_end(iterator)
         except StopIteration: break
+        if item is END: break
+        target = item
         body
     """
-    (name,) = _own_names(node, "iterator")
-    call = _call(next, _name(name))
-    take = gast.Assign([node.target], call, None)
-    end = gast.ExceptHandler(gast.Constant(StopIteration, None), None, _end(lowering, node))
-    attempt = gast.Try([take], [end], [], [])
-    loop = gast.While(gast.Constant(True, None), [attempt, *node.body], [])
-    _locate(node, loop, loop.test, attempt, take, *gast.walk(call), end, end.type, end.body[-1])
-    return {name: iterator}, loop
+    over, item = _own_names(node, "iterator", "item")
+    names, leave = lowering.frame.source, _end(lowering, node)
+    take = gast.Assign([_name(item, gast.Store())], _call(next_or_end, _name(over)), None)
+    handler = gast.ExceptHandler(gast.Constant(StopIteration, None), None, leave)
+    attempt = gast.Try([take], [handler], [], [])
+    is_end = gast.Compare(_name(item), [gast.Is()], [gast.Constant(END, None)])
+    check = gast.If(is_end, leave, [])
+    bind = gast.Assign([node.target], _name(item), None)
+    loop = gast.While(gast.Constant(True, None), [attempt, check, bind, *node.body], [])
+    made = [*gast.walk(take), attempt, handler, handler.type, *gast.walk(is_end), check]
+    _locate(node, loop, loop.test, *made, leave[-1], bind, bind.value)
+    names.replace(node, loop)
+    names.replace(node, attempt, *node.orelse)
+    return {over: iterator}, loop
 
 
 def _own_names(node: Any, *words: str) -> tuple[str, ...]:

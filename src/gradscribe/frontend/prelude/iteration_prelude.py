@@ -4,21 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
+END: Any = object()
+"""Stands for the item of an iterator that has none left."""
+
+
+def next_or_end(iterator: Any) -> Any:
+    """`next(iterator)`, or END where the method `__next__` itself raises StopIteration."""
+    return next(iterator)
+
 
 def taken(iterator: Any) -> Any:
     items: list[Any] = []
     while True:
         try:
-            items.append(next(iterator))
+            item = next_or_end(iterator)
         except StopIteration:
             return items
+        if item is END:
+            return items
+        items.append(item)
 
 
 def next_or(iterator: Any, default: Any) -> Any:
     try:
-        return next(iterator)
+        item = next_or_end(iterator)
     except StopIteration:
         return default
+    return default if item is END else item
 
 
 def mapped(function: Any, items: Any) -> Any:

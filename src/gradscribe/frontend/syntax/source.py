@@ -17,7 +17,7 @@ import gast
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.syntax.bindings import assigned_names, dotted, read_places
-from gradscribe.frontend.syntax.name_liveness import live_names
+from gradscribe.frontend.syntax.name_liveness import live_names, reads_of
 from gradscribe.frontend.syntax.shared_variables import own_nodes, share_variables
 from gradscribe.frontend.syntax.source_files import definition_of
 from gradscribe.ir.core import Location
@@ -44,11 +44,12 @@ class Source:
     statement: Location | None = None
     whole: bool = False
 
-    def replace(self, statement: Any, by: Any) -> None:
-        """Let a statement that was made for another have the same names live after it."""
+    def replace(self, statement: Any, by: Any, *followed_by: Any) -> None:
+        """Let a statement that was made for another have the same names live after it, and those
+        that are read in the statements that follow it."""
         for live in (self.live, self.live_itself, self.live_or_deleted):
             if statement in live:
-                live[by] = live[statement]
+                live[by] = live[statement] | reads_of(*followed_by)
 
     @functools.cached_property
     def live(self) -> dict[Any, frozenset[str]]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
+
 import numpy as np
 import pytest
 
@@ -275,3 +278,97 @@ def handed_on(x):
 )
 def test_what_changes_when_an_iterator_ends_is_kept(function) -> None:
     agrees(function, 0.7)
+
+
+def reduced_and_filtered(x):
+    state = Counting(x)
+    found = functools.reduce(lambda total, item: total + item * state.asked, state, x)
+    return found + sum(filter(None, Counting(x))) + sum(filter(lambda v: v > x, Counting(x)))
+
+
+def chained(x):
+    items = Counting(x)
+    found = sum(itertools.chain(items, [x, items.asked], items))
+    return found + sum(itertools.chain.from_iterable([Counting(x), Counting(x * x)]))
+
+
+def accumulated_and_multiplied(x):
+    items = Counting(x)
+    found = sum(itertools.accumulate(items, lambda a, b: a + b * items.asked, initial=x))
+    pairs = itertools.product(Counting(x), Counting(x), repeat=1)
+    return found + sum(a * b for a, b in pairs) + sum(a for a, _ in itertools.product(items, [1]))
+
+
+def one_iterator_twice(x):
+    items, more, total = Down(7), Counting(x), 0.0
+    for a, b, c in zip(items, items, items, strict=False):
+        total += a + b * x + c * x * x
+    total += sum(map(lambda a, b: a * b * more.asked, more, more))
+    return total + items.n
+
+
+def beside_others(x):
+    items, total = Counting(x), 0.0
+    for number, item in zip(range(2), items, strict=False):
+        total += number * item
+    total += next(items, 100.0)
+    for item, other in zip(items, [x, 1.0], strict=False):
+        total += item * other
+    again = Counting(x)
+    for item, other in zip(again, range(1, 4, 2), strict=False):
+        total += item * other
+    return total + next(again, x) * again.asked
+
+
+def partly_taken(x):
+    items = Counting(x)
+    return sum(itertools.islice(items, 2)) * 10 + next(items)
+
+
+def mapped_with_its_state(x):
+    items, total = Counting(x), 0.0
+    for item in map(lambda v: v * items.asked, items):
+        total += item
+    others = Counting(x)
+    for item in (v * others.asked for v in others):
+        total += item
+    return total
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        reduced_and_filtered,
+        chained,
+        accumulated_and_multiplied,
+        one_iterator_twice,
+        beside_others,
+        partly_taken,
+        mapped_with_its_state,
+    ],
+)
+def test_functions_take_the_items_of_an_iterator_one_by_one(function) -> None:
+    agrees(function, 0.7)
+
+
+class Started:
+    """It counts how often it is begun."""
+
+    def __init__(self, x):
+        self.x, self.begun = x, 0
+
+    def __iter__(self):
+        self.begun += 1
+        return Counting(self.x)
+
+
+def begun_once(x):
+    items = Started(x)
+    total = sum(filter(None, items)) + sum(itertools.chain(items, items)) + max(items)
+    for _, item in zip(range(2), items, strict=False):
+        total += item
+    return total * items.begun
+
+
+def test_an_iterable_is_begun_once_by_each_that_takes_its_items() -> None:
+    agrees(begun_once, 0.7)

@@ -120,8 +120,10 @@ class Doubled:
 
 
 @refused("the iterator `Doubled` has no end", 2.0)
-def zip_of_an_iterator_without_end(x):
-    return sum(item * k for k, item in zip(range(3), Doubled(x)))
+def iterator_without_end(x):
+    for k, item in enumerate(Doubled(x)):
+        if k > 2:
+            return item
 
 
 @refused("this loop takes the items of what has no end", 2.0)
@@ -337,3 +339,12 @@ def iterator_that_counts_before_another_one_ends(x):
     for item in counted:
         total += item
     return total * counted.asked
+
+
+@refused(
+    "an iterator of a user's class is taken beside others that compute their items, or beside too "
+    "many",
+    2.0,
+)
+def zip_of_an_iterator_and_a_map(x):
+    return sum(item * other for item, other in zip(Doubled(x), map(abs, [x, -x]), strict=False))

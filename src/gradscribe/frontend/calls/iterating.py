@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.frontend.containers import in_turns, iteration_items, known_integers, run_time_sets
 from gradscribe.frontend.containers import iteration as iterations
-from gradscribe.frontend.containers import iteration_items, known_integers, run_time_sets
 from gradscribe.frontend.containers.shapes import shape_of
 from gradscribe.frontend.containers.subscripts import read_item
 from gradscribe.frontend.kinds.static_values import stands_for
@@ -31,7 +31,14 @@ from gradscribe.frontend.state.handlers import Handler, enter, handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances
 from gradscribe.frontend.structures.indices import as_array
-from gradscribe.frontend.values.iterations import ItemsOf, Iteration, KnownItems, Mapped, Range
+from gradscribe.frontend.values.iterations import (
+    ItemsByNext,
+    ItemsOf,
+    Iteration,
+    KnownItems,
+    Mapped,
+    Range,
+)
 from gradscribe.frontend.values.values import (
     DictRef,
     FrontendValue,
@@ -76,6 +83,8 @@ def _map(
     lowering: Lowering, node: Any, function: FrontendValue, /, *iterables: FrontendValue
 ) -> FrontendValue:
     parts = tuple(iterations.over(lowering, node, item) for item in iterables)
+    if any(map(iterations.is_by_next, parts)):
+        return _mapped_by_next(lowering, node, function, parts)
     over = parts[0] if len(parts) == 1 else iterations.zipped(lowering, node, parts)
 
     def mapped(item: FrontendValue) -> FrontendValue:
@@ -92,12 +101,22 @@ def _map(
     return lowering.inline(node, one, (function, over))
 
 
+def _mapped_by_next(
+    lowering: Lowering, node: Any, function: FrontendValue, parts: tuple[Iteration, ...]
+) -> FrontendValue:
+    if len(parts) > 1:
+        made: FrontendValue = in_turns.made(lowering, node, function, parts)
+        return made
+    return lowering.inline(node, prelude.mapped, (function, *parts))
+
+
 @handles(itertools.starmap)
 @iterator
 def _starmap(
     lowering: Lowering, node: Any, function: FrontendValue, iterable: FrontendValue, /
 ) -> FrontendValue:
-    if node is lowering.loops.iterable:
+    iterable = iterations.begun(lowering, node, iterable)
+    if node is lowering.loops.iterable and not iterations.is_by_next(iterable):
 
         def mapped(row: Any) -> FrontendValue:
             given = lowering.unpacked(node, row)
@@ -116,6 +135,7 @@ def _starmap(
 def _filter(
     lowering: Lowering, node: Any, function: FrontendValue, iterable: FrontendValue, /
 ) -> FrontendValue:
+    iterable = iterations.begun(lowering, node, iterable)
     items = _one_by_one(lowering, node, iterable)
     if isinstance(function, Static) and function.value is None:
         function = Static(bool)
@@ -144,6 +164,7 @@ def _reduce(
     initial: FrontendValue | None = None,
     /,
 ) -> FrontendValue:
+    iterable = iterations.begun(lowering, node, iterable)
     items = _one_by_one(lowering, node, iterable)
     if items is not None:
         result = next(items, None) if initial is None else initial
@@ -182,6 +203,7 @@ def _accumulate(
 ) -> FrontendValue:
     function = Static(operator.add) if func == Static(None) else func
     starts = [] if initial == Static(None) else [initial]
+    iterable = iterations.begun(lowering, node, iterable)
     items = _one_by_one(lowering, node, iterable)
     if items is not None:
         items = itertools.chain(starts, items)
@@ -236,7 +258,10 @@ def _chain(lowering: Lowering, node: Any, /, *iterables: FrontendValue) -> Front
     return _chained(lowering, node, iterables)
 
 
-def _chained(lowering: Lowering, node: Any, iterables: tuple[FrontendValue, ...]) -> FrontendValue:
+def _chained(lowering: Lowering, node: Any, given: tuple[FrontendValue, ...]) -> FrontendValue:
+    if any(map(instances.is_object, given)):  # each is begun where the one before has ended
+        return lowering.inline(node, prelude.chained, (TupleOf(given),))
+    iterables = given
     columns = [known_items(lowering, node, item) for item in iterables]
     if all(column is not None for column in columns):
         return new_list(lowering, tuple(item for column in columns for item in column or ()))
@@ -246,6 +271,7 @@ def _chained(lowering: Lowering, node: Any, iterables: tuple[FrontendValue, ...]
 @handles(itertools.chain.from_iterable)
 @iterator
 def _chain_of(lowering: Lowering, node: Any, iterable: FrontendValue, /) -> FrontendValue:
+    iterable = iterations.begun(lowering, node, iterable)
     items = known_items(lowering, node, iterable)
     if items is not None:
         return _chained(lowering, node, items)
@@ -257,6 +283,7 @@ def _chain_of(lowering: Lowering, node: Any, iterable: FrontendValue, /) -> Fron
 def _product(
     lowering: Lowering, node: Any, /, *iterables: FrontendValue, repeat: FrontendValue = Static(1)
 ) -> FrontendValue:
+    iterables = tuple(_all_at_once(lowering, node, item) for item in iterables)
     iterables *= known_integers.static_integer(lowering, node, repeat)
     columns = [_few(lowering, node, item) for item in iterables]
     rows = list(itertools.product(*(c for c in columns if c is not None)))
@@ -266,6 +293,12 @@ def _product(
     if loops is None:
         lowering.unsupported(node, "`product` of so many iterables", "write nested loops")
     return lowering.inline(node, loops, iterables)
+
+
+def _all_at_once(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
+    """What has these items itself, in the place of what code of the user gives one by one."""
+    begun = iterations.begun(lowering, node, item)
+    return lowering.listed(node, begun) if iterations.is_by_next(begun) else begun
 
 
 def _few(lowering: Lowering, node: Any, item: FrontendValue) -> tuple[Any, ...] | None:
@@ -284,6 +317,7 @@ def _chosen(callee: Any) -> Handler:
     def handler(
         lowering: Lowering, node: Any, /, iterable: FrontendValue, r: FrontendValue = Static(None)
     ) -> FrontendValue:
+        iterable = _all_at_once(lowering, node, iterable)
         is_whole = r == Static(None)  # of permutations
         sizes = [] if is_whole else [known_integers.static_integer(lowering, node, r)]
         known_rows = _rows(callee, _few(lowering, node, iterable), sizes)
@@ -324,6 +358,7 @@ _NESTED: dict[Any, Any] = {
 @handles(itertools.pairwise)
 @iterator
 def _pairwise(lowering: Lowering, node: Any, iterable: FrontendValue, /) -> FrontendValue:
+    iterable = _all_at_once(lowering, node, iterable)
     items = known_items(lowering, node, iterable)
     if items is not None:
         return new_list(lowering, tuple(map(TupleOf, itertools.pairwise(items))))
@@ -339,6 +374,9 @@ def _islice(
     lowering: Lowering, node: Any, iterable: FrontendValue, /, *bounds: FrontendValue
 ) -> FrontendValue:
     parts = [None if isinstance(b, Static) and b.value is None else b for b in bounds]
+    iterable = iterations.begun(lowering, node, iterable)
+    if isinstance(iterable, ItemsByNext) and len(parts) == 1 and parts[0] is not None:
+        return lowering.inline(node, prelude.first_in_turns, (iterable.owner, parts[0]))
     if isinstance(iterable, Iteration):
         iterations.check_partly_taken(lowering, node, iterable, "`islice`")
         start, stop, step = [None, *parts, None][:3] if len(parts) == 1 else [*parts, None][:3]

@@ -10,8 +10,8 @@ import operator
 import sys
 from typing import Any
 
+from gradscribe.frontend.containers import in_turns, known_integers, lengths
 from gradscribe.frontend.containers import iteration as iterations
-from gradscribe.frontend.containers import known_integers, lengths
 from gradscribe.frontend.containers.subscripts import read_item
 from gradscribe.frontend.memory import at_once, iterators
 from gradscribe.frontend.memory.iterators import iterator, made
@@ -34,7 +34,10 @@ def _zip_longest(
 ) -> FrontendValue:
     if len(iterables) != 2:
         lowering.unsupported(node, "`zip_longest` of so many iterables", "zip two at a time")
-    lists = [lowering.listed(node, item) for item in iterables]
+    parts = [iterations.over(lowering, node, item) for item in iterables]
+    if any(map(iterations.is_by_next, parts)) and all(part.computes for part in parts):
+        in_turns.refuse(lowering, node)
+    lists = [lowering.listed(node, part) for part in parts]
     return lowering.inline(node, prelude.zipped_longest, (*lists, fillvalue))
 
 

@@ -10,11 +10,18 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend.containers import iteration_items, known_integers, lengths, run_time_sets
+from gradscribe.frontend.containers import (
+    in_turns,
+    iteration_items,
+    known_integers,
+    lengths,
+    run_time_sets,
+)
 from gradscribe.frontend.kinds import presence
 from gradscribe.frontend.kinds.raised import as_python, make_iterator
 from gradscribe.frontend.kinds.static_values import stands_for
 from gradscribe.frontend.memory import at_once, iterators, outside
+from gradscribe.frontend.memory.sequences import made_list
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.prelude import iteration_prelude as prelude
 from gradscribe.frontend.state.flow import resolved
@@ -27,6 +34,7 @@ from gradscribe.frontend.values.iterations import (
     Endless,
     Enumerated,
     ItemsByIndex,
+    ItemsByNext,
     ItemsOf,
     Iteration,
     KnownItems,
@@ -114,11 +122,37 @@ def raise_for_number(lowering: Lowering, node: Any, item: FrontendValue) -> None
 def _object_iteration(lowering: Lowering, node: Any, item: FrontendValue) -> Iteration:
     """An iteration over an object of a user's class."""
     found = iter_of(lowering, node, item)
-    following = class_attributes.method(lowering, found, "__next__")
+    if class_attributes.method(lowering, found, "__next__") is not None:
+        return ItemsByNext(found)
+    return _counted(lowering, node, item) if found is item else over(lowering, node, found)
+
+
+def begun(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
+    """`iter(item)`, of an object of a user's class, whose `__iter__` is called once; what has items
+    itself as it is."""
+    opened = outside.opened(lowering, item)
+    return over(lowering, node, opened) if instances.is_object(opened) else item
+
+
+def is_by_next(iteration: FrontendValue) -> bool:
+    """Whether code of the user gives the items of this one by one, and says when they end."""
+    leaves = iteration.leaves if isinstance(iteration, Iteration) else ()
+    return any(isinstance(leaf, ItemsByNext) for leaf in leaves)
+
+
+def all_taken(lowering: Lowering, node: Any, iteration: Iteration) -> Iteration:
+    """The same iteration, with all items taken that code of the user gives one by one."""
+    if not isinstance(iteration, ItemsByNext):
+        return iteration
+    return over(lowering, node, taken_list(lowering, node, iteration))
+
+
+def taken_list(lowering: Lowering, node: Any, iteration: ItemsByNext) -> ListRef:
+    """The list of all items that an iterator of a user's class has left."""
+    following = class_attributes.method(lowering, iteration.owner, "__next__")
     if following is not None:
         _check_end(lowering, node, following)
-        found = lowering.inline(node, prelude.taken, (found,))
-    return _counted(lowering, node, item) if found is item else over(lowering, node, found)
+    return made_list(lowering.inline(node, prelude.taken, (iteration.owner,)))
 
 
 def _check_end(lowering: Lowering, node: Any, following: BoundMethod) -> None:
@@ -184,6 +218,26 @@ def _zip(
     strict: FrontendValue = Static(False),
 ) -> Iteration:
     parts = tuple(over(lowering, node, item) for item in iterables)
+    if any(map(is_by_next, parts)):
+        return _zipped_by_next(lowering, node, parts, strict)
+    return _zipped(lowering, node, parts, strict)
+
+
+def _zipped_by_next(
+    lowering: Lowering, node: Any, parts: tuple[Iteration, ...], strict: FrontendValue
+) -> Iteration:
+    """`zip` of what code of the user gives one by one: row by row, as Python takes them. As long
+    as each other, they are all taken to their ends."""
+    if strict == Static(False):
+        return in_turns.rows(lowering, node, parts)
+    if sum(part.computes for part in parts) > 1:
+        in_turns.refuse(lowering, node)
+    return _zipped(lowering, node, [all_taken(lowering, node, part) for part in parts], strict)
+
+
+def _zipped(
+    lowering: Lowering, node: Any, parts: Sequence[Iteration], strict: FrontendValue
+) -> Iteration:
     # Functions of the prelude zip what is as long as each other.
     is_prelude = bool(lowering.frames) and lowering.frame.source.whole
     if strict != Static(False) and parts and not is_prelude:
@@ -272,7 +326,7 @@ def check_partly_taken(lowering: Lowering, node: Any, over: Iteration, taker: st
 def _enumerate(
     lowering: Lowering, node: Any, /, iterable: FrontendValue, start: FrontendValue = Static(0)
 ) -> Enumerated:
-    counted = over(lowering, node, iterable)
+    counted = all_taken(lowering, node, over(lowering, node, iterable))
     return Enumerated(counted.over if isinstance(counted, Endless) else counted, start)
 
 

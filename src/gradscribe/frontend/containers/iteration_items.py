@@ -22,6 +22,7 @@ from gradscribe.frontend.values.iterations import (
     Endless,
     Enumerated,
     ItemsByIndex,
+    ItemsByNext,
     ItemsOf,
     Iteration,
     KnownItems,
@@ -132,6 +133,8 @@ def first_and_rest(
             if to_end:
                 rest = Range(rest.start, lengths.length(lowering, owner))
             return first, replace(iteration, indices=rest)
+        case ItemsByNext(owner):
+            return lowering.call(node, Static(next), (owner,), {}), iteration
         case ItemsOf(owner):
             first = read_item(lowering, node, owner, Static(0))
             if isinstance(owner, ListRef):

@@ -9,6 +9,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+from gradscribe.frontend.containers import iteration as iterations
 from gradscribe.frontend.containers import lengths, object_order
 from gradscribe.frontend.joins.branches import conditional
 from gradscribe.frontend.kinds.static_values import stands_for
@@ -18,7 +19,7 @@ from gradscribe.frontend.prelude import prelude
 from gradscribe.frontend.state.handlers import Handler, enter, handles
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances
-from gradscribe.frontend.values.iterations import KnownItems
+from gradscribe.frontend.values.iterations import ItemsByNext, KnownItems
 from gradscribe.frontend.values.values import (
     ALL,
     DictRef,
@@ -52,6 +53,8 @@ def listed(lowering: Lowering, node: Any, source: FrontendValue) -> ListRef:
     items = items_of(lowering, source)
     if items is not None:
         return new_list(lowering, items)
+    if isinstance(source, ItemsByNext):
+        return iterations.taken_list(lowering, node, source)
     if isinstance(source, ListRef):
         return copied(lowering, source)
     if isinstance(source, Ref):

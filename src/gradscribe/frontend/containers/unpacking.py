@@ -16,7 +16,7 @@ from gradscribe.frontend.memory.sequences import known_items
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures import instances
-from gradscribe.frontend.values.iterations import Iteration
+from gradscribe.frontend.values.iterations import ItemsOf, Iteration
 from gradscribe.frontend.values.values import (
     DictRef,
     FlatRef,
@@ -42,7 +42,8 @@ def unpacked(
             return unpacked(lowering, node, iterators.taken(lowering, node, item), expected)
     item = outside.opened(lowering, item)
     if instances.is_object(item):
-        return unpacked(lowering, node, iterations.over(lowering, node, item))
+        item = iterations.all_taken(lowering, node, iterations.over(lowering, node, item))
+        return unpacked(lowering, node, _taken_list(item), expected)
     if isinstance(item, TupleOf):
         return item.items
     items = known_items(lowering, item)
@@ -74,6 +75,11 @@ def unpacked(
     return lowering.unsupported(
         node, "the number of items is not known when the function is compiled", "index instead"
     )
+
+
+def _taken_list(item: Iteration) -> FrontendValue:
+    """The list that an iteration runs over from its first item to its last, or the iteration."""
+    return item.owner if isinstance(item, ItemsOf) and not item.reversed else item
 
 
 def _of_object(lowering: Lowering, node: Any, item: Value, expected: int) -> tuple[Any, ...]:

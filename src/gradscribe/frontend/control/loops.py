@@ -34,10 +34,10 @@ from gradscribe.frontend.state.interruptions import EverOtherTypesError
 from gradscribe.frontend.state.knowledge import Attempts, Early
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.state.trial import Trial
-from gradscribe.frontend.structures import class_attributes, instances
 from gradscribe.frontend.values.iterations import (
     Endless,
     ItemsByIndex,
+    ItemsByNext,
     ItemsOf,
     Iteration,
     KnownItems,
@@ -65,12 +65,10 @@ def for_loop(lowering: Lowering, node: Any) -> None:
 def _run_for(lowering: Lowering, node: Any) -> None:
     lowering.loops.iterable = node.iter
     over = lowering.expression(node.iter)
-    if instances.is_object(over):
-        over = iterations.iter_of(lowering, node.iter, over)
-    if class_attributes.method(lowering, over, "__next__") is not None:
-        _run_rewritten(lowering, *by_next(lowering, node, over))
-        return
     iteration, taken = _iteration(lowering, node, over)
+    if isinstance(iteration, ItemsByNext):
+        _run_rewritten(lowering, *by_next(lowering, node, iteration.owner))
+        return
     if iteration.is_endless and not _ends(node):
         lowering.unsupported(
             node.iter,

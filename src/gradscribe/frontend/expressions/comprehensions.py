@@ -48,9 +48,12 @@ def generator(lowering: Lowering, node: Any) -> OneShot:
     outer, first = lowering.frame, lowering.expression(node.generators[0].iter)
 
     def items(taker: Any) -> FrontendValue:
+        begun: FrontendValue = first
         if taker is lowering.loops.iterable and _gives_one_of_each(node):
-            return _one_by_one(lowering, outer, node, iterations.over(lowering, taker, first))
-        given = {_FIRST: first, _ITEMS: new_list(lowering, ())}
+            begun = iterations.over(lowering, taker, first)
+            if not iterations.is_by_next(begun):
+                return _one_by_one(lowering, outer, node, begun)
+        given = {_FIRST: begun, _ITEMS: new_list(lowering, ())}
         body = [_loops(node, _appending(node.elt)), _returned(_ITEMS)]
         return _run_in(lowering, outer, node, body, given)
 

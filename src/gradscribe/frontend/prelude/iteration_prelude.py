@@ -33,6 +33,86 @@ def next_or(iterator: Any, default: Any) -> Any:
     return default if item is END else item
 
 
+def may_go_on(items: Any, place: int) -> bool:
+    """Whether there is an item at this place of a sequence; an iterator says so when it is asked
+    for one."""
+    return place < len(items)
+
+
+def item_in_turn(items: Any, place: int) -> Any:
+    """The item at a place of a sequence; of an iterator the next one, or END."""
+    return items[place]
+
+
+def twos_in_turns(function: Any, first: Any, second: Any) -> Any:
+    made: list[Any] = []
+    while True:
+        if not may_go_on(first, len(made)):
+            return made
+        try:
+            one = item_in_turn(first, len(made))
+        except StopIteration:
+            return made
+        if one is END:
+            return made
+        if not may_go_on(second, len(made)):
+            return made
+        try:
+            two = item_in_turn(second, len(made))
+        except StopIteration:
+            return made
+        if two is END:
+            return made
+        made.append(function(one, two))
+
+
+def threes_in_turns(function: Any, first: Any, second: Any, third: Any) -> Any:
+    made: list[Any] = []
+    while True:
+        if not may_go_on(first, len(made)):
+            return made
+        try:
+            one = item_in_turn(first, len(made))
+        except StopIteration:
+            return made
+        if one is END:
+            return made
+        if not may_go_on(second, len(made)):
+            return made
+        try:
+            two = item_in_turn(second, len(made))
+        except StopIteration:
+            return made
+        if two is END:
+            return made
+        if not may_go_on(third, len(made)):
+            return made
+        try:
+            three = item_in_turn(third, len(made))
+        except StopIteration:
+            return made
+        if three is END:
+            return made
+        made.append(function(one, two, three))
+
+
+def row(*items: Any) -> Any:
+    return items
+
+
+def first_in_turns(items: Any, count: int) -> Any:
+    made: list[Any] = []
+    while len(made) < count:
+        try:
+            item = next_or_end(items)
+        except StopIteration:
+            return made
+        if item is END:
+            return made
+        made.append(item)
+    return made
+
+
 def mapped(function: Any, items: Any) -> Any:
     return [function(item) for item in items]
 

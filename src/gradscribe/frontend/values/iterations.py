@@ -105,6 +105,19 @@ class KnownItems(Leaf):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class ItemsByNext(Leaf):
+    """What `next` gives of an object of the user's class, item by item, until it ends. Who takes
+    the items twice gets what is left of them the second time, as in Python."""
+
+    owner: FrontendValue
+    computes = True
+
+    @property
+    def parts(self) -> tuple[FrontendValue]:
+        return (self.owner,)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Zip(Iteration):
     """A tuple of the items of several iterations."""
 

@@ -55,6 +55,7 @@ STATEMENTS = [
     "return (a, b), c",
     "return",
     "assert a, 'message'",
+    "assert a, ('message', b)",
     "raise ValueError('a') from error",
     "raise",
     "for i, (a, b) in enumerate(zip(x, y)):\n    continue\nelse:\n    pass",

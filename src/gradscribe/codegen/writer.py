@@ -138,6 +138,13 @@ class Writer(ExpressionWriter):
     def _Module(self, tree: ast.Module) -> None:
         self.dispatch(tree.body)
 
+    def _Assert(self, t: ast.Assert) -> None:
+        self.fill("assert ")
+        self.at(TEST, t.test)
+        if t.msg is not None:
+            self.write(", ")
+            self.at(TEST, t.msg)
+
     def _ExceptHandler(self, t: ast.ExceptHandler) -> None:
         self.fill("except ")
         if isinstance(t.type, ast.Tuple):

@@ -395,6 +395,80 @@ def test_state_that_depends_on_when_the_exception_came_is_refused() -> None:
         gs.grad(stores_before_raising)(x5, 2.0)
 
 
+def item_for_the_exception(x, y):
+    items = [1.0, 2.0]
+    try:
+        if y < 3:
+            raise ValueError(f"no {items.pop()}")
+    except ValueError:
+        pass
+    return x.sum() * sum(items)
+
+
+def variable_for_the_exception(x, y):
+    count = 1
+
+    def counted():
+        nonlocal count
+        count += 1
+        return count
+
+    try:
+        if y < 3:
+            raise ValueError(counted())
+    except ValueError:
+        pass
+    return x.sum() * count
+
+
+def cause_of_the_exception(x, y):
+    items = [1.0]
+    for _ in range(2):
+        try:
+            if y < 3:
+                raise ValueError from KeyError(items.append(2.0))
+        except ValueError:
+            pass
+    return x.sum() * sum(items)
+
+
+def iterator_for_the_exception(x, y):
+    items = iter([1.0, 2.0])
+    try:
+        if y < 3:
+            raise ValueError(next(items))
+    except ValueError:
+        pass
+    return x.sum() * next(items)
+
+
+def named_before_the_exception(x, y):
+    scale = 1.0
+    try:
+        if y < 3:
+            scale = 2.0
+            raise ValueError
+    except ValueError:
+        pass
+    return x.sum() * scale
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        item_for_the_exception,
+        variable_for_the_exception,
+        cause_of_the_exception,
+        iterator_for_the_exception,
+        named_before_the_exception,
+    ],
+)
+def test_what_a_side_changes_before_it_raises_is_not_lost(function) -> None:
+    agrees(function, x5, 5.0)
+    with pytest.raises(UnsupportedError, match=r"may be left by an exception|when the exception"):
+        gs.grad(function)(x5, 2.0)
+
+
 def test_the_refusal_of_an_exception_is_not_taken_for_one_of_the_program() -> None:
     with pytest.raises(UnsupportedError, match="`a` may or may not have been assigned"):
         gs.grad(unsettled_in_another_try)(x5, 1.0)

@@ -37,6 +37,7 @@ from gradscribe.frontend.values.values import (
     Static,
     Storage,
     TupleOf,
+    Turn,
     Unbound,
 )
 from gradscribe.ir.core import CALL, Operation, Value
@@ -264,7 +265,7 @@ class Attempt:
     def _is_seen(self) -> bool:
         """Whether what the body stored to may be read once the exception has come."""
         lowering = self.lowering
-        if any(map(lowering.outside.is_seen, self.stored)):
+        if any(isinstance(s, Turn) or lowering.outside.is_seen(s) for s in self.stored):
             return True
         kept = self.stored & lowering.kept.handles.keys()
         runs_again = lowering.nesting.enclosed is not None or any(f.loops for f in lowering.frames)
@@ -322,9 +323,10 @@ class Attempt:
         raising = [i for i, step in enumerate(steps) if any(map(self._may_raise, step[3]))]
         last = raising[-1] if raising else 0
         for position, (statement, changed, stored, _, watch) in enumerate(steps[: last + 1]):
-            if position == last and isinstance(statement, _SIMPLE):
-                changed = watch.changed
-                stored = watch.stored | stored if watch.is_partly else watch.stored
+            is_last = position == last and isinstance(statement, _SIMPLE)
+            # A side that raises leaves nothing behind: only who watches it knows what it changed.
+            changed = watch.changed if is_last else watch.changed | changed
+            stored = watch.stored if is_last and not watch.is_partly else watch.stored | stored
             reason = "may or may not have been assigned when the exception came"
             for name in changed - {*EXITS, RETURN_VALUE}:
                 self.unsettled[name] = Unbound(f"`{name}` {reason}", mixed=True)

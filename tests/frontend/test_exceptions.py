@@ -469,6 +469,70 @@ def test_what_a_side_changes_before_it_raises_is_not_lost(function) -> None:
         gs.grad(function)(x5, 2.0)
 
 
+def message_that_takes(x):
+    items = [3.0]
+    assert x[0] > -9, f"bad {items.pop()}"
+    return x.sum() * sum(items)
+
+
+def message_that_stores(x):
+    y = x * 2
+    assert x[0] > -9, y.fill(0.0)
+    return y.sum()
+
+
+def message_that_names(x):
+    count, items = 2, iter([1.0, 2.0])
+    for _ in range(2):
+        assert x[0] > -9, (count := 5)  # noqa: RUF018
+    assert x[0] > -9, next(items)
+    return x.sum() * count * next(items)
+
+
+def message_of_a_function(x):
+    seen, count = [], 1
+
+    def noted():
+        nonlocal count
+        count += 1
+        seen.append(x)
+        return "bad"
+
+    assert x[0] > -9, noted()
+    return x.sum() * count * (1 + len(seen))
+
+
+def message_that_raises(x):
+    count = len(x) - 5
+    assert x[0] > -9, 1 / count
+    return x.sum()
+
+
+def message_of_parts(x):
+    assert x[0] > -9, ("bad", x)
+    return x.sum()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        message_that_takes,
+        message_that_stores,
+        message_that_names,
+        message_of_a_function,
+        message_that_raises,
+        message_of_parts,
+    ],
+)
+def test_the_message_of_an_assertion_is_made_where_that_fails(function) -> None:
+    agrees(function, x5)
+
+
+def test_the_message_of_an_assertion_that_fails_is_that_of_python() -> None:
+    with pytest.raises(AssertionError, match=r"^bad 3\.0$"):
+        gs.grad(message_that_takes)(x5 - 100.0)
+
+
 def test_the_refusal_of_an_exception_is_not_taken_for_one_of_the_program() -> None:
     with pytest.raises(UnsupportedError, match="`a` may or may not have been assigned"):
         gs.grad(unsettled_in_another_try)(x5, 1.0)

@@ -7,17 +7,22 @@ from typing import Any, NoReturn
 
 import gast
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.expressions.booleans import condition
+from gradscribe.frontend.joins.branches import branch
 from gradscribe.frontend.kinds import static_values
 from gradscribe.frontend.kinds.static_values import stands_for
+from gradscribe.frontend.memory import at_once
 from gradscribe.frontend.opaque import unknown
 from gradscribe.frontend.state.frame import RAISED
 from gradscribe.frontend.state.handlers import handles
 from gradscribe.frontend.state.interruptions import AlwaysRaisesError, HasRaisedError
 from gradscribe.frontend.state.lowering import Lowering
+from gradscribe.frontend.state.trial import Trial
 from gradscribe.frontend.values.values import FrontendValue, Static
 from gradscribe.ir.types import Opaque
-from gradscribe.primitives.control import ASSERT, RAISE
+from gradscribe.primitives.control import ASSERT, FORMAT, RAISE
+from gradscribe.primitives.raising import may_raise
 
 
 def raise_statement(lowering: Lowering, node: Any) -> None:
@@ -95,7 +100,45 @@ def assert_statement(lowering: Lowering, node: Any) -> None:
     test = lowering.truth(condition(lowering, node.test))
     if test is True:
         return
-    message = None
-    if node.msg is not None:
-        message = static_values.effect_argument(lowering, lowering.expression(node.msg))
-    lowering.emit(ASSERT, {"condition": test, "message": message})
+    if test is False:
+        lowering.emit(ASSERT, {"condition": test, "message": _message(lowering, node)})
+        return
+    trial = lowering.trial()
+    try:
+        message = _message(lowering, node)
+        is_silent = not _does_something(lowering, trial)
+    except UnsupportedError:
+        is_silent = False
+    if is_silent:
+        lowering.emit(ASSERT, {"condition": test, "message": message})
+        return
+    trial.take_back()
+    branch(lowering, test, lambda: None, lambda: _fail(lowering, node))
+
+
+def _message(lowering: Lowering, node: Any) -> Any:
+    if node.msg is None:
+        return None
+    return static_values.effect_argument(lowering, lowering.expression(node.msg))
+
+
+def _does_something(lowering: Lowering, trial: Trial) -> bool:
+    """Whether what was lowered since binds a name, changes memory, has an effect or may raise."""
+    names, before = lowering.frame.names, trial.before.names
+    is_bound = names.keys() != before.keys() or any(names[n] is not before[n] for n in names)
+    made = trial.operations
+    raises = any(
+        may_raise(operation, (Exception,), made)
+        for operation in made
+        if operation.primitive is not FORMAT
+    )
+    return is_bound or raises or at_once.changes_something(lowering, trial)
+
+
+def _fail(lowering: Lowering, node: Any) -> None:
+    """`raise AssertionError(message)`."""
+    message = lowering.expression(node.msg)
+    opaque = Opaque(AssertionError)
+    exception = unknown.emit(lowering, AssertionError, (message,), {}, opaque)
+    _end_attempt(lowering, node, exception)
+    _raise(lowering, exception, Static(None))

@@ -8,6 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
+import gradscribe as gs
 from tests.frontend.oracles import agrees
 
 x4 = np.array([0.7, 1.3, 2.1, 0.4])
@@ -372,3 +373,91 @@ def begun_once(x):
 
 def test_an_iterable_is_begun_once_by_each_that_takes_its_items() -> None:
     agrees(begun_once, 0.7)
+
+
+class Longer:
+    """It has more items than its length says."""
+
+    def __init__(self, items):
+        self.items = items
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, place):
+        return self.items[place]
+
+
+class Shorter(Longer):
+    """It has fewer."""
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, place):
+        if place >= 2:
+            raise IndexError
+        return self.items[place]
+
+
+class Pairs:
+    """It ends with the shorter of two arrays."""
+
+    def __init__(self, items, others):
+        self.items, self.others = items, others
+
+    def __len__(self):
+        return len(self.items)
+
+    def __getitem__(self, place):
+        return self.items[place], self.others[place]
+
+
+def longer_than_its_length(x):
+    total = 0.0
+    for item in Longer([x, 2 * x, 3 * x]):
+        total += item * item
+    a, b, c = Longer([x, x, 5 * x])
+    return total + a * b * c + sum(Longer(np.array([x, 2.0, 3.0])))
+
+
+def shorter_than_its_length(x):
+    total = 0.0
+    for item in Shorter([x, 2 * x, 3 * x]):
+        total += item * item
+    return total + sum(Shorter([x, 2 * x, 3 * x]))
+
+
+def longer_in_functions(x):
+    total = sum(map(lambda v: v * v, Longer([x, 2 * x, 3 * x])))
+    total += sum(a * b for a, b in zip(Longer([x, 2 * x, 3 * x]), [1.0, 2.0, 3.0], strict=False))
+    total += functools.reduce(lambda a, b: a + b, Longer([x, 2 * x, 3 * x]), x)
+    if any(v > 3 * x - 0.1 for v in Longer([x, 2 * x, 3 * x])):
+        total += max(Longer([x, 2 * x, 3 * x])) + sorted(Longer([x, 2 * x, 3 * x]))[2]
+    return total
+
+
+def of_two_lengths(x):
+    total = 0.0
+    for a, b in Pairs(np.array([x, 2 * x, 3 * x]), np.array([x, x])):
+        total += a * b
+    for a, b in Pairs([x, 2 * x, 3 * x], [x, x]):
+        total += a * b
+    return total
+
+
+@pytest.mark.parametrize(
+    "function",
+    [longer_than_its_length, shorter_than_its_length, longer_in_functions, of_two_lengths],
+)
+def test_items_by_number_end_at_an_index_error(function) -> None:
+    agrees(function, 0.7)
+
+
+def of_known_length(x):
+    return sum(a * b for a, b in Pairs(x, x))
+
+
+def test_items_that_end_at_their_length_are_counted() -> None:
+    text = gs.differentiable(of_known_length).specialize(x4).forward_source
+    assert "while" not in text and "try" not in text

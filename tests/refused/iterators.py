@@ -312,8 +312,8 @@ def one_item_more_than_of_another(x):
 
 
 @refused(
-    "an iterator changes something that is read later, and then ends by a StopIteration that comes "
-    "from elsewhere, from a loop or from a `try`",
+    "an iterator changes something that is read later, and then ends by an IndexError, or by a "
+    "StopIteration that comes from elsewhere, from a loop or from a `try`",
     2.0,
 )
 def iterator_that_counts_before_another_one_ends(x):

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import gast
 
@@ -15,6 +15,7 @@ from gradscribe.frontend.containers import (
     iteration_items,
     known_integers,
     lengths,
+    numbered_items,
     run_time_sets,
 )
 from gradscribe.frontend.kinds import presence
@@ -124,7 +125,17 @@ def _object_iteration(lowering: Lowering, node: Any, item: FrontendValue) -> Ite
     found = iter_of(lowering, node, item)
     if class_attributes.method(lowering, found, "__next__") is not None:
         return ItemsByNext(found)
-    return _counted(lowering, node, item) if found is item else over(lowering, node, found)
+    return _numbered(lowering, node, item) if found is item else over(lowering, node, found)
+
+
+def _numbered(lowering: Lowering, node: Any, item: FrontendValue) -> Leaf:
+    """The items that an object gives by number, until there is none."""
+    if class_attributes.method(lowering, item, "__getitem__") is None:
+        _refuse_object(lowering, node)
+    count = numbered_items.length(lowering, node, item)
+    if count is None:
+        return numbered_items.asked_in_turn(lowering, node, item)
+    return ItemsByIndex(item, _range(lowering, node, count))
 
 
 def begun(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:
@@ -174,16 +185,20 @@ def _asks_for_next(node: Any) -> bool:
 
 
 def _counted(lowering: Lowering, node: Any, item: FrontendValue) -> ItemsByIndex:
-    """The items that an object gives by number."""
+    """The items of the numbers below its length, which `reversed` takes."""
     count = protocols.call(lowering, node, item, "__len__")
     if class_attributes.method(lowering, item, "__getitem__") is None or count is None:
-        lowering.unsupported(
-            node,
-            "this object cannot be iterated over",
-            "give its class `__iter__`, or `__len__` and `__getitem__`",
-            python=TypeError,
-        )
+        _refuse_object(lowering, node)
     return ItemsByIndex(item, _range(lowering, node, count))
+
+
+def _refuse_object(lowering: Lowering, node: Any) -> NoReturn:
+    lowering.unsupported(
+        node,
+        "this object cannot be iterated over",
+        "give its class `__iter__`, or `__len__` and `__getitem__`",
+        python=TypeError,
+    )
 
 
 def iter_of(lowering: Lowering, node: Any, item: FrontendValue) -> FrontendValue:

@@ -218,10 +218,9 @@ class Attempt:
             return
         lowering.unsupported(
             self.node,
-            "an iterator changes something that is read later, and then ends by a StopIteration "
-            "that comes from elsewhere, from a loop or from a `try`",
-            "let `__next__` raise StopIteration itself, outside of these, or before it changes "
-            "anything",
+            "an iterator changes something that is read later, and then ends by an IndexError, or "
+            "by a StopIteration that comes from elsewhere, from a loop or from a `try`",
+            "write `__iter__`, and `__next__` that raises StopIteration itself, outside of these",
         )
 
     def _is_certain(self) -> bool:
@@ -229,8 +228,8 @@ class Attempt:
         written."""
         heads = [getattr(handler, "type", None) for handler in getattr(self.node, "handlers", ())]
         is_ours = any(isinstance(head, gast.Constant) for head in heads)
-        is_ours |= self.lowering.frame.source.whole
-        return is_ours and self.caught == (StopIteration,)
+        is_ours |= self.lowering.frame.is_of_package
+        return is_ours and self.caught in ((StopIteration,), (IndexError,))
 
     def _unknown(self, caught: Value) -> UnsupportedError | None:
         """Lower the handlers. What they, or the statements after them, read of what the body may

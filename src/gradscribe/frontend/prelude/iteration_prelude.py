@@ -8,6 +8,24 @@ END: Any = object()
 """Stands for the item of an iterator that has none left."""
 
 
+class NumberedItems:
+    """What `iter` gives of an object that has `__getitem__`, and no `__iter__`."""
+
+    def __init__(self, owner: Any) -> None:
+        self.owner, self.place = owner, 0
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            item = self.owner[self.place]
+        except IndexError:
+            raise StopIteration from None
+        self.place += 1
+        return item
+
+
 def next_or_end(iterator: Any) -> Any:
     """`next(iterator)`, or END where the method `__next__` itself raises StopIteration."""
     return next(iterator)

@@ -849,3 +849,17 @@ COUNTS = collections.Counter("abb")
 @refused("`__add__` of a `Counter` from outside is not supported", X)
 def added_counters(x):
     return np.sum(x) * len(COUNTS + COUNTS)
+
+
+@refused("an exception of a class that a function defines has methods, which Python calls", X)
+def exception_with_methods(x):
+    class TooLarge(Exception):
+        def __init__(self, size):
+            self.size = size
+
+    try:
+        if x[0] > 0:
+            raise TooLarge(3)
+    except TooLarge:
+        pass
+    return np.sum(x)

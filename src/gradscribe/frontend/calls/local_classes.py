@@ -84,6 +84,9 @@ def define(lowering: Lowering, node: Any) -> None:
         raise
     except (TypeError, ValueError) as error:
         lowering.raises(node, error, f"this class cannot be made: {error}")
+    if issubclass(cls, BaseException) and body.methods:
+        what = "an exception of a class that a function defines has methods, which Python calls"
+        lowering.unsupported(node, what, "define the class outside")
     for method in body.methods:
         method.cls = cls
     dependencies.LOCAL_CLASSES.add(cls)

@@ -863,3 +863,19 @@ def exception_with_methods(x):
     except TooLarge:
         pass
     return np.sum(x)
+
+
+class Compared:
+    def __init__(self, key, seen):
+        self.key, self.seen = key, seen
+
+    def __lt__(self, other):
+        self.seen.append(other.key)
+        return self.key < other.key
+
+
+@refused("these objects are sorted by a comparison that changes something, or has effects", X)
+def order_that_counts_comparisons(x):
+    seen = []
+    items = sorted([Compared(3, seen), Compared(1, seen), Compared(2, seen)])
+    return np.sum(x) * items[0].key * len(seen)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from gradscribe.frontend.memory import sequences
+from gradscribe.frontend.memory import at_once, sequences
 from gradscribe.frontend.memory.reach import storages
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.structures.structures import opened, rebuilt
@@ -40,6 +40,7 @@ def ranks(
 ) -> tuple[Any, ...]:
     """The position of each item in the order that their `<` says; equal ones keep theirs."""
     found: list[Any] = [Static(0)] * len(items)
+    trial = lowering.trial()
     for later in range(len(items)):
         for earlier in range(later):
             pair = (earlier, later) if reverse else (later, earlier)
@@ -48,6 +49,9 @@ def ranks(
             before = lowering.operate(node, operator.sub, Static(1), flag)
             found[later] = lowering.operate(node, operator.add, found[later], before)
             found[earlier] = lowering.operate(node, operator.add, found[earlier], flag)
+    if len(items) > 2 and at_once.changes_something(lowering, trial):
+        what = "these objects are sorted by a comparison that changes something, or has effects"
+        lowering.unsupported(node, what, "sort by a `key`, or keep the comparison free of effects")
     return tuple(found)
 
 

@@ -34,6 +34,7 @@ from gradscribe.frontend.state.interruptions import EverOtherTypesError
 from gradscribe.frontend.state.knowledge import Attempts, Early
 from gradscribe.frontend.state.lowering import Lowering
 from gradscribe.frontend.state.trial import Trial
+from gradscribe.frontend.structures import instances
 from gradscribe.frontend.values.iterations import (
     Endless,
     ItemsByIndex,
@@ -77,6 +78,8 @@ def _run_for(lowering: Lowering, node: Any) -> None:
         )
     if isinstance(iteration, Endless):
         iteration = iteration.over
+    if instances.is_object(over) and isinstance(iteration, ItemsOf):
+        over = iteration.owner  # a dict, say, gives the list of its keys
     loops = lowering.loops
     depth, sliced, left, sets = len(loops.iterated), len(loops.sliced), loops.left, loops.sets
     loops.iterated += [over] if isinstance(over, ListRef) else _arrays(iteration)

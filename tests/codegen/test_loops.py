@@ -14,6 +14,7 @@ import gradscribe as gs
 from gradscribe import errors
 from gradscribe.codegen.loops.rewriting import in_subset
 from gradscribe.ir.trees import flatten
+from tests.codegen.texts import unparsed
 from tests.sampling import one_in
 
 pytest.importorskip("numba")
@@ -456,5 +457,5 @@ def test_without_numba_jit_says_what_to_install(monkeypatch):
 )
 def test_statements_in_the_subset(text, expected):
     function = ast.parse("def g():\n" + textwrap.indent(text, "    ")).body[0]
-    found = ast.unparse(ast.fix_missing_locations(in_subset(function)))
+    found = unparsed(in_subset(function))
     assert found == "def g():\n" + textwrap.indent(expected, "    ")

@@ -12,6 +12,7 @@ import gradscribe as gs
 from gradscribe.codegen.loops.rewriting import in_subset
 from gradscribe.codegen.loops.slabs import in_slabs
 from gradscribe.ir.types import Scalar, Tuple, Type
+from tests.codegen.texts import unparsed
 
 PUSHED = "steps = []\nfor {head}:\n    steps.append({item})\n    x = x * x\n"
 FLOAT, PAIR = Scalar("float64"), Tuple((Scalar("float64"), Scalar("float64")))
@@ -23,7 +24,7 @@ def with_slabs(text: str, item: Type) -> str:
     function = ast.parse("def g():\n" + textwrap.indent(text, "    ")).body[0]
     assert isinstance(function, ast.FunctionDef)
     changed = in_slabs(function, {"steps": item}, lambda name: ast.Name(f"np.{name}", ast.Load()))
-    lines = ast.unparse(ast.fix_missing_locations(changed)).splitlines()[1:]
+    lines = unparsed(changed).splitlines()[1:]
     return textwrap.dedent("\n".join(lines))
 
 

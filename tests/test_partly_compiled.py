@@ -1286,7 +1286,8 @@ def on_one_path(x):
 
 
 UNTOLD = [
-    *(by_a_loop_over_rows, by_threads, by_threads_of_no_block, on_one_path),
+    *([by_a_loop_over_rows] if sys.version_info < (3, 13) else []),  # refused there: to be mended
+    *(by_threads, by_threads_of_no_block, on_one_path),
     *(by_a_loop_over_an_iterator_of_the_user, by_a_manager_of_the_user),
 ]
 

@@ -47,7 +47,9 @@ CALLS: dict[str, Callable[[], Any]] = {
     "complex numbers": lambda: np.real_if_close(MIXED),
     "complex numbers of a literal": lambda: np.real_if_close(np.array([1 + 1j, 2.0])),
     "one direction": lambda: scipy.spatial.geometric_slerp(CORNER, OTHER, 0.3),
-    "several directions": lambda: scipy.spatial.geometric_slerp(CORNER, OTHER, OTHER + 0.1),
+    "several directions": lambda: scipy.spatial.geometric_slerp(
+        CORNER, OTHER, np.array([0.2, 0.7])
+    ),
     "real zeros": lambda: scipy.signal.tf2zpk(np.array([1.0, 2, -5]), REAL[::-1] + 1.0)[0],
     "complex zeros": lambda: scipy.signal.tf2zpk(COMPLEX[::-1], REAL[::-1])[0],
     "a number of dimensions": lambda: scipy.special.multigammaln(SMALL[0] + 3.0, 2),

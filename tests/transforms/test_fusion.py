@@ -176,8 +176,8 @@ def test_what_is_between_two_loops_and_needs_the_first_keeps_them_apart(function
 )
 def test_the_distance_that_is_allowed(monkeypatch, distance, is_nest, is_allowed):
     class One:
-        def is_one(self, array):
-            return True
+        def origin(self, array):
+            return self
 
     monkeypatch.setattr(fusion, "_distance", lambda *_: distance)
     access = fusion._Access(None, (None,), True)

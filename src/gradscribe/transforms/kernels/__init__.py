@@ -8,7 +8,7 @@ stored in an array of its own. Where lengths must agree that are not known to, t
 it first. Then loops over one range become one where they may, and arrays that are read only where
 they are stored become numbers. Nothing here assumes by what the loops are run.
 
-    roots.py        which arrays may share memory
+    roots.py        which arrays may share memory, and which are certainly one
     virtual.py      which values need no memory
     indices.py      where an element of a part of an array is
     lengths.py      how long the axes are
@@ -16,7 +16,6 @@ they are stored become numbers. Nothing here assumes by what the loops are run.
     nests.py        loops, one in another
     reductions.py   sums and their kind
     lowering.py     operations on arrays, as loops
-    webs.py         which arrays are certainly one
     fusion.py       loops that become one
     contraction.py  arrays that become numbers
     errors.py       what is no loop

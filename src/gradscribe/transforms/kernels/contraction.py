@@ -35,8 +35,7 @@ from gradscribe.ir.types import Array
 from gradscribe.primitives.control import ASSERT
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, LENGTH, STORE
 from gradscribe.primitives.registry import PRIMITIVES
-from gradscribe.transforms.kernels.roots import STORES
-from gradscribe.transforms.kernels.webs import Webs
+from gradscribe.transforms.kernels.roots import STORES, Roots
 
 _ADD = PRIMITIVES[operator.add]
 _NEW = frozenset({PRIMITIVES[np.empty], PRIMITIVES[np.zeros]})
@@ -44,7 +43,7 @@ _NEW = frozenset({PRIMITIVES[np.empty], PRIMITIVES[np.zeros]})
 
 def contracted(function: Function, same: Mapping[Symbol, Affine]) -> Function:
     """The function with fewer arrays. same: the symbols that loops that are one now had each."""
-    body = _Forwarding(Webs(function), same).block(function.body)
+    body = _Forwarding(Roots(function), same).block(function.body)
     function = replace(function, body=body)
     body = _without(function.body, _unread(function))
     return replace(function, body=_used_only(body))
@@ -53,8 +52,8 @@ def contracted(function: Function, same: Mapping[Symbol, Affine]) -> Function:
 class _Forwarding:
     """What an element that has just been stored, and the length of a new array, are known to be."""
 
-    def __init__(self, webs: Webs, same: Mapping[Symbol, Affine]) -> None:
-        self._webs = webs
+    def __init__(self, roots: Roots, same: Mapping[Symbol, Affine]) -> None:
+        self._roots = roots
         self._same = same
         self._now: dict[Value, Value] = {}
 
@@ -109,7 +108,7 @@ class _Forwarding:
     ) -> Value | None:
         """What a read, or a length, is known to be."""
         if operation.primitive is LENGTH:
-            made = self._webs.origin(operation.operands[0])
+            made = self._roots.origin(operation.operands[0])
             if made is None or made.primitive not in _NEW:
                 return None
             shape = made.attributes["shape"]
@@ -164,15 +163,15 @@ def _without_superseded(block: Block, place: Callable[[Operation], Any]) -> Bloc
 
 def _unread(function: Function) -> set[Value]:
     """The values that are new arrays which are stored to only."""
-    webs = Webs(function)
-    read = {webs.root(value) for value in _read(function.body)}
-    read |= {webs.root(value) for value in function.body.yields}
+    roots = Roots(function)
+    read = {roots.root(value) for value in _read(function.body)}
+    read |= {roots.root(value) for value in function.body.yields}
     found = set()
     for operation in walk(function.body):
         values = [v for region in operation.regions for v in region.parameters]
         for value in (*operation.results, *values):
-            made = webs.origin(value) if isinstance(value.type, Array) else None
-            if made is not None and made.primitive in _NEW and webs.root(value) not in read:
+            made = roots.origin(value) if isinstance(value.type, Array) else None
+            if made is not None and made.primitive in _NEW and roots.root(value) not in read:
                 found.add(value)
     return found
 

@@ -36,13 +36,12 @@ from gradscribe.ir.types import Array
 from gradscribe.primitives.control import ASSERT
 from gradscribe.primitives.indexing import GETITEM, LENGTH
 from gradscribe.transforms.kernels.contraction import contracted
-from gradscribe.transforms.kernels.roots import STORES
-from gradscribe.transforms.kernels.webs import Webs
+from gradscribe.transforms.kernels.roots import STORES, Roots
 
 
 def fused(function: Function) -> Function:
     """The function with fewer loops."""
-    fusion = _Fusion(Webs(function), function.facts)
+    fusion = _Fusion(Roots(function), function.facts)
     function = replace(function, body=fusion.block(function.body))
     return contracted(function, fusion.same)
 
@@ -57,8 +56,8 @@ class _Access:
 
 
 class _Fusion:
-    def __init__(self, webs: Webs, facts: Facts) -> None:
-        self._webs = webs
+    def __init__(self, roots: Roots, facts: Facts) -> None:
+        self._roots = roots
         self._facts = facts
         self.same: dict[Symbol, Affine] = {}
 
@@ -98,9 +97,9 @@ class _Fusion:
             return False
         if primitive is LENGTH:
             return True
-        stored = {self._webs.root(a.array) for a in self._accesses(loop) if a.is_stored}
+        stored = {self._roots.root(a.array) for a in self._accesses(loop) if a.is_stored}
         arrays = (o for o in operation.operands if isinstance(o.type, Array))
-        return not any(self._webs.root(array) in stored for array in arrays)
+        return not any(self._roots.root(array) in stored for array in arrays)
 
     def _have_one_range(self, first: Operation, second: Operation) -> bool:
         ends = zip(first.operands[:3], second.operands[:3], strict=True)
@@ -121,13 +120,14 @@ class _Fusion:
             self._is_in_order(a, b, i, j, is_nest)
             for a in self._accesses(first)
             for b in later
-            if (a.is_stored or b.is_stored) and self._webs.root(a.array) is self._webs.root(b.array)
+            if (a.is_stored or b.is_stored)
+            and self._roots.root(a.array) is self._roots.root(b.array)
         )
 
     def _is_in_order(self, a: _Access, b: _Access, i: Symbol, j: Symbol, is_nest: bool) -> bool:
         """Whether no iteration j before i meets at b what i meets at a: in the innermost loops, not
         one after it either, for such cannot be done several at once."""
-        if not self._webs.is_one(a.array) or len(a.index) != len(b.index):
+        if self._roots.origin(a.array) is None or len(a.index) != len(b.index):
             return False
         found = [_distance(x, y, i, j) for x, y in zip(a.index, b.index, strict=True)]
         return any((d is not None and (d < 0 if is_nest else False)) or d == 0 for d in found)

@@ -80,6 +80,27 @@ def test_what_is_added_to_an_element_just_stored_is_a_sum():
     assert "+=" not in same(added_twice, V, W).split("# ")[0]
 
 
+def zeroed_then_added_to(x):
+    y = x * 2.0
+    y[1:4] = 0.0
+    y[1:4] += x[:3]
+    return np.sum(y * y)
+
+
+def counted_in_integers(x):
+    k = np.zeros(len(x), dtype=np.int64)
+    k[:] = 1
+    k[:] += 2
+    return np.sum(x * k)
+
+
+@pytest.mark.parametrize("function", [zeroed_then_added_to, counted_in_integers])
+def test_sums_with_what_was_stored_have_the_type_of_the_array(function):
+    generated = gs.differentiable(function).specialize(V).generated_gradient
+    verify(lowering.in_loops(generated.bufferized))
+    same(function, V)
+
+
 # -- what does not ---------------------------------------------------------------------------------
 
 

@@ -31,7 +31,7 @@ from gradscribe.ir.core import (
     substituted,
     walk,
 )
-from gradscribe.ir.types import Array
+from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.control import ASSERT
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, LENGTH, STORE
 from gradscribe.primitives.registry import PRIMITIVES
@@ -86,9 +86,10 @@ class _Forwarding:
         index = self.place(operation)
         array, value = operation.operands[:2]
         before = stored.get(array)
-        if operation.primitive is ACCUMULATE and before is not None and before[0] == index:
+        is_sum = operation.primitive is ACCUMULATE and before is not None and before[0] == index
+        if before is not None and is_sum and _has_dtype_of(array, before[1], value):
             given = {"x": Operand(0), "y": Operand(1)}
-            total = Value(before[1].type)
+            total = Value(_element_type(array))
             added = Operation(_ADD, (before[1], value), (total,), given, callee=operator.add)
             operations.append(replace(added, location=operation.location))
             operands = (array, total, *operation.operands[2:])
@@ -139,6 +140,17 @@ class _Forwarding:
             else:
                 return None
         return tuple(found)
+
+
+def _element_type(array: Value) -> Scalar:
+    assert isinstance(array.type, Array)
+    return Scalar(array.type.dtype, weak=False)
+
+
+def _has_dtype_of(array: Value, *numbers: Value) -> bool:
+    """Whether numbers can be stored in an array, and added up, without a conversion."""
+    dtype = _element_type(array).dtype
+    return all(getattr(number.type, "dtype", None) == dtype for number in numbers)
 
 
 def _without_superseded(block: Block, place: Callable[[Operation], Any]) -> Block:
